@@ -1,0 +1,46 @@
+import type { ThreadkeeperError } from "../errors.ts";
+import type { Json } from "../session/plain-json.ts";
+import type { CoveredInput } from "../session/session-manager.ts";
+
+/** Tokens, added up over the steps of a turn, as the provider reported them. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The part of `inputTokens` that was read from the provider's cache. */
+  readonly cachedInputTokens: number;
+}
+
+export type FinishReason = "stop" | "length" | "content-filter" | "step-limit" | "other";
+
+/** What happens in a run, as it happens. Every turn that starts ends with `turn-end` or `turn-failed`, unless its run was taken away (a reset): then the stream just ends. */
+export type AgentEvent =
+  | {
+      readonly type: "turn-start";
+      readonly turn: string;
+      readonly replyTo: Json | undefined;
+      readonly inputs: readonly CoveredInput[];
+    }
+  | { readonly type: "text-delta"; readonly turn: string; readonly text: string }
+  | { readonly type: "tool-start"; readonly turn: string; readonly callId: string; readonly name: string }
+  | {
+      readonly type: "tool-end";
+      readonly turn: string;
+      readonly callId: string;
+      readonly name: string;
+      readonly failed: boolean;
+    }
+  | {
+      readonly type: "turn-end";
+      readonly turn: string;
+      /** All that was said in this turn: the texts of its steps, in order, parted by a blank line. */
+      readonly text: string;
+      readonly finishReason: FinishReason;
+      readonly usage: Usage;
+      readonly steps: number;
+    }
+  | {
+      readonly type: "turn-failed";
+      readonly turn: string;
+      readonly error: ThreadkeeperError;
+      readonly reference: string;
+    };

@@ -1,0 +1,35 @@
+import type { Json } from "../session/plain-json.ts";
+import type { Author, ContextMessage } from "../session/session-event.ts";
+
+/** Everything that comes in, whatever the platform: converted once, at the edge. */
+export type Inbound = {
+  /** The platform's id of what happened; the same id is never answered twice. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly author: Author;
+  /** Where the answer goes; opaque outside of the platform's folder. */
+  readonly replyTo: Json;
+} & (
+  | { readonly kind: "message"; readonly text: string; readonly attachments: readonly AttachmentNote[] }
+  /** `privileged`: this member may do it whoever asked (checked by the platform's side, at this moment). */
+  | { readonly kind: "reset"; readonly privileged: boolean }
+  | { readonly kind: "stop"; readonly privileged: boolean }
+);
+
+/** What is known of a file that came with a message. */
+export interface AttachmentNote {
+  readonly name: string;
+  readonly mediaType: string | undefined;
+  readonly bytes: number;
+}
+
+/** What slow preparation found out; runs after the place in the order is fixed and before the turn is taken. */
+export interface Prepared {
+  /** Replaces the inbound's, if the answer goes elsewhere (a thread that could not be opened). */
+  readonly replyTo?: Json;
+  /** What was said around the conversation, oldest first. What the session already knows is left out by id. */
+  readonly context?: readonly ContextMessage[];
+}
+
+/** Opens the thread, reads what was said before. A throw means that no turn is taken: it becomes a notice. */
+export type Prepare = (signal: AbortSignal) => Promise<Prepared>;

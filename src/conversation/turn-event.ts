@@ -1,0 +1,19 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import type { ThreadkeeperError } from "../errors.ts";
+import type { Json } from "../session/plain-json.ts";
+
+/** The conversation's own words: what is said to a person outside of any turn. */
+export type NoticeReason =
+  | { readonly reason: "forgotten" }
+  | { readonly reason: "nothing-to-forget" }
+  | { readonly reason: "stopped" }
+  | { readonly reason: "nothing-to-stop" }
+  | { readonly reason: "not-allowed"; readonly what: "reset" | "stop" }
+  | { readonly reason: "nothing-said" }
+  | { readonly reason: "queue-full"; readonly limit: number }
+  | { readonly reason: "failed"; readonly error: ThreadkeeperError; readonly reference: string };
+
+export type Notice = { readonly type: "notice"; readonly replyTo: Json } & NoticeReason;
+
+/** Everything that a conversation gives out. */
+export type TurnEvent = AgentEvent | Notice;

@@ -1,0 +1,83 @@
+import type { UserContent } from "ai";
+import type { Json, JsonObject } from "./plain-json.ts";
+import type { Session } from "./session.ts";
+import type { Author, ContextMessage } from "./session-event.ts";
+
+/** Something said to a session, as it waits for its turn. Complete in itself: any process can take it up. */
+export interface Input {
+  /** The platform's id of it. The same id is never answered twice. */
+  readonly id: string;
+  readonly content: UserContent;
+  readonly author?: Author;
+  readonly context?: readonly ContextMessage[];
+  /** Where the answer goes; opaque here, given back in `turn-start`. */
+  readonly replyTo?: Json;
+}
+
+/** What a run still needs to know of an input after its words have become an event. */
+export type CoveredInput = Pick<Input, "id" | "author" | "replyTo">;
+
+/**
+ * The right to work on a session. While it is the stored one, its writes stand; reset, stop and take-over remove or
+ * replace it, and then every write throws `RUN_LOST`.
+ */
+export interface Run {
+  readonly id: string;
+  /** 12 random base-36 characters, made with the run's first write. */
+  readonly turn: string;
+  /** The inputs that this turn answers, oldest first. Their events are saved already. */
+  readonly inputs: readonly CoveredInput[];
+  readonly session: Session;
+}
+
+/** How a `take` ended. */
+export type Taken =
+  | { readonly outcome: "run"; readonly run: Run }
+  /** Somebody runs; the input is stored and will be answered. */
+  | { readonly outcome: "waiting" }
+  /** This input is known already: answered, being answered, or waiting. */
+  | { readonly outcome: "known" }
+  /** Too many inputs wait; this one was not stored. */
+  | { readonly outcome: "full"; readonly limit: number }
+  /** No input was given and nothing waits, or somebody runs. */
+  | { readonly outcome: "idle" };
+
+export interface LoadOptions {
+  /** The newest events within this many bytes of JSON, cut at a user's turn. Default 262,144. */
+  readonly maxBytes?: number;
+}
+
+/** Who makes, finds and saves sessions. Changing the storage changes nothing outside of it. */
+export interface SessionManager {
+  /** Insert-if-absent: an existing session is returned as it is. Without an id a random one is made. */
+  create(options?: { readonly sessionId?: string; readonly state?: JsonObject }): Promise<Session>;
+  /** `undefined` only if it does not exist; what cannot be read throws. */
+  get(sessionId: string, options?: LoadOptions): Promise<Session | undefined>;
+  /**
+   * Stores the events that have no `seq` yet, and `state`, in one commit. Returns the session as saved.
+   *
+   * With `run`, the write stands if the run is still the stored one (else `RUN_LOST`), and `ended` marks its turn as
+   * complete in the same commit. Without one, the session must be unchanged since it was read and nobody may be
+   * running on it (else `StaleSessionError`).
+   */
+  save(session: Session, options?: { readonly run?: Run; readonly ended?: boolean }): Promise<Session>;
+  /**
+   * The one door to a turn. In one commit: ignores an input already known, else adds it to what waits, and, if nobody
+   * runs, starts a run with all that waits, whose events are saved by that same commit.
+   * @throws ThreadkeeperError `SESSION_NOT_FOUND` unless `create` is set
+   */
+  take(sessionId: string, input?: Input, options?: LoadOptions & { readonly create?: boolean }): Promise<Taken>;
+  /**
+   * Ends a run. What came meanwhile makes the next run, which is returned; a run that was lost ends silently
+   * (`undefined`). No wake-up is lost: both are one commit.
+   */
+  finish(run: Run, options?: LoadOptions): Promise<Run | undefined>;
+  /** Takes the stored run away, whoever owns it, so that its later writes are refused; what waits, waits on. */
+  interrupt(sessionId: string): Promise<CoveredInput[]>;
+  /** Forgets the conversation: events, state, what waits and the run. What was handled stays known. `false`: no such session. */
+  reset(sessionId: string): Promise<boolean>;
+  /** Forgets that it ever existed. `false`: no such session. */
+  delete(sessionId: string): Promise<boolean>;
+  /** Says goodbye to the store; later calls throw `STORE_CLOSED`. */
+  close(): Promise<void>;
+}

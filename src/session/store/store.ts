@@ -1,0 +1,33 @@
+/** A value and the opaque version that a later `commit` can hold it against. */
+export interface Stored {
+  readonly value: string;
+  readonly version: string;
+}
+
+/** One atomic change of the store, guarded by one key. */
+export interface Commit {
+  /** The guard: its stored version must still be `was` (`undefined`: the key must be absent). */
+  readonly key: string;
+  readonly was: string | undefined;
+  /** Keys to write. May contain the guard, and should: that is what moves it. */
+  readonly put: ReadonlyMap<string, string>;
+  /** Keys to remove. May contain the guard. */
+  readonly remove?: readonly string[];
+}
+
+/**
+ * Where sessions are kept: three verbs over a Keyv adapter's own connection. Values are strings and come back the
+ * same to the byte. "Cannot read" is never "does not exist": every failure throws a `ThreadkeeperError`
+ * (`STORE_UNAVAILABLE`, `STORE_BUSY`, `STORE_CORRUPT`, `STORE_FULL`, `STORE_CLOSED`).
+ */
+export interface Store {
+  /** What kind of store it is and where, for messages. Holds no password. */
+  readonly description: string;
+  /** One entry per key, in the order asked for; `undefined`: absent. */
+  get(keys: readonly string[]): Promise<(Stored | undefined)[]>;
+  /** All or nothing. Resolves when it is durable; `false`: the guard had moved, and nothing was written. */
+  commit(change: Commit): Promise<boolean>;
+  /** Keys that begin with `prefix`, in code-unit order, those behind `after` only. At most `limit` (default 1000). */
+  keys(prefix: string, options?: { readonly after?: string; readonly limit?: number }): Promise<string[]>;
+  close(): Promise<void>;
+}
