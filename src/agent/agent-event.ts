@@ -1,5 +1,6 @@
 import type { ThreadkeeperError } from "../errors.ts";
 import type { Json } from "../session/plain-json.ts";
+import type { SessionEvent } from "../session/session-event.ts";
 import type { CoveredInput } from "../session/session-manager.ts";
 
 /** Tokens, added up over the steps of a turn, as the provider reported them. */
@@ -42,5 +43,28 @@ export type AgentEvent =
       readonly type: "turn-failed";
       readonly turn: string;
       readonly error: ThreadkeeperError;
+      /** Short, random, and in the log beside the error: what a person quotes. */
       readonly reference: string;
     };
+
+/**
+ * A call came to nothing before any turn of it began: an unknown session, a full queue, a store that is down. The
+ * only other thing that `stream` yields; nothing follows it.
+ */
+export interface CallFailed {
+  readonly type: "call-failed";
+  readonly error: ThreadkeeperError;
+  /** Short, random, and in the log beside the error: what a person quotes. */
+  readonly reference: string;
+}
+
+/** What a call comes to, once it is over. */
+export interface AgentResult {
+  readonly turn: string;
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  readonly steps: number;
+  /** The turn's own part of the conversation, its inputs first. */
+  readonly events: readonly SessionEvent[];
+}
