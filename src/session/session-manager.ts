@@ -5,7 +5,10 @@ import type { Author, ContextMessage } from "./session-event.ts";
 
 /** Something said to a session, as it waits for its turn. Complete in itself: any process can take it up. */
 export interface Input {
-  /** The platform's id of it. The same id is never answered twice. */
+  /**
+   * The platform's id of it. The same id is never answered twice, as far as the last 64 are remembered; of Discord's
+   * ids (17 digits and more) all that are not above the highest of the forgotten ones count as known too.
+   */
   readonly id: string;
   readonly content: UserContent;
   readonly author?: Author;
@@ -74,10 +77,18 @@ export interface SessionManager {
   finish(run: Run, options?: LoadOptions): Promise<Run | undefined>;
   /** Takes the stored run away, whoever owns it, so that its later writes are refused; what waits, waits on. */
   interrupt(sessionId: string): Promise<CoveredInput[]>;
+  /**
+   * The sessions that somebody must take up (`take` without an input): they have a run whose owner is gone, or inputs
+   * that wait and no run. For the start of a process.
+   */
+  unfinished(): Promise<string[]>;
   /** Forgets the conversation: events, state, what waits and the run. What was handled stays known. `false`: no such session. */
   reset(sessionId: string): Promise<boolean>;
   /** Forgets that it ever existed. `false`: no such session. */
   delete(sessionId: string): Promise<boolean>;
-  /** Says goodbye to the store; later calls throw `STORE_CLOSED`. */
+  /**
+   * Lets what was begun end and says goodbye: whoever finds a run of ours then takes it over. Later calls throw
+   * `STORE_CLOSED`. The store stays open: it is closed by who opened it.
+   */
   close(): Promise<void>;
 }

@@ -1,0 +1,84 @@
+import { type Handled, nothingHandled, wasHandled, withHandled } from "./handled.ts";
+import type { JsonObject } from "./plain-json.ts";
+import type { CoveredInput, Input } from "./session-manager.ts";
+
+/** An input in the queue, with the moment when it was taken (ISO 8601). */
+export type WaitingInput = Input & { readonly at: string };
+
+/** Who works on a session. */
+export interface StoredRun {
+  readonly id: string;
+  readonly turn: string;
+  /** The process, see `Owners`. */
+  readonly owner: string;
+  readonly inputs: readonly CoveredInput[];
+  /** The turn is complete in the store; what may be missing is only that it was shown. */
+  readonly ended?: true;
+}
+
+/**
+ * The one record of a session that changes, and by whose change everything else does. All functions here are pure:
+ * they give the record that should replace it.
+ */
+export interface Control {
+  /** Random, new at creation and reset: what was read of another revision is worth nothing. */
+  readonly revision: string;
+  /** How often events or state changed in this revision. */
+  readonly saves: number;
+  /** How many events there are. */
+  readonly count: number;
+  readonly state: JsonObject;
+  readonly handled: Handled;
+  readonly waiting: readonly WaitingInput[];
+  readonly run?: StoredRun;
+}
+
+export function newControl(revision: string, state: JsonObject = {}, handled: Handled = nothingHandled): Control {
+  return { revision, saves: 0, count: 0, state, handled, waiting: [] };
+}
+
+export function versionOf(control: Control): string {
+  return `${control.revision}.${control.saves}`;
+}
+
+/** Whose `open` key the session stands under: `undefined` if there is nothing to do in it. */
+export function openUnder({ run, waiting }: Control): string | undefined {
+  return run?.owner ?? (waiting.length > 0 ? "-" : undefined);
+}
+
+export function isKnown({ handled, waiting, run }: Control, inputId: string): boolean {
+  const accepted = [...waiting, ...(run?.inputs ?? [])];
+  return wasHandled(handled, inputId) || accepted.some((input) => input.id === inputId);
+}
+
+export function withWaiting(control: Control, input: WaitingInput): Control {
+  return { ...control, waiting: [...control.waiting, input], handled: withHandled(control.handled, input.id) };
+}
+
+/**
+ * A run of all that waits, whose words become the next events. A run that is there already belonged to somebody who
+ * is gone: its turn goes on under the same name, so that what was shown of it is found again, unless it had ended.
+ */
+export function withRun(control: Control, names: { id: string; turn: string; owner: string }): Control {
+  const { run: gone, waiting } = control;
+  const turn = gone && !gone.ended ? gone.turn : names.turn;
+  const inputs = [...(gone && !gone.ended ? gone.inputs : []), ...waiting.map(covered)];
+  const run: StoredRun = { id: names.id, turn, owner: names.owner, inputs };
+  return { ...withSaved(control, waiting.length), waiting: [], run };
+}
+
+export function withoutRun({ run: _run, ...control }: Control): Control {
+  return control;
+}
+
+export function withSaved(control: Control, events: number, state = control.state): Control {
+  return { ...control, saves: control.saves + 1, count: control.count + events, state };
+}
+
+export function withEnded(control: Control): Control {
+  return control.run ? { ...control, run: { ...control.run, ended: true } } : control;
+}
+
+function covered({ id, author, replyTo }: Input): CoveredInput {
+  return { id, ...(author && { author }), ...(replyTo !== undefined && { replyTo }) };
+}

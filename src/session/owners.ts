@@ -1,0 +1,82 @@
+import { hostname } from "node:os";
+import { ThreadkeeperError } from "../errors.ts";
+import { formatRecord, ownerKey, parseRecord } from "./session-record.ts";
+import type { Store, Stored } from "./store/store.ts";
+
+/** What tells one process from all others, on one machine. */
+export interface ProcessMark {
+  readonly host: string;
+  readonly pid: number;
+  /** When it started, in milliseconds of the machine's own monotonic clock, which no clock change moves. */
+  readonly start: number;
+}
+
+const thisProcess: ProcessMark = {
+  host: hostname(),
+  pid: process.pid,
+  start: Math.round(Number(process.hrtime.bigint()) / 1e6 - process.uptime() * 1000),
+};
+
+/**
+ * The processes that work on a store, each with one key in it. A run whose owner's key is absent belongs to nobody.
+ * Goodbye removes the key; that of a process of this machine which died is removed by who notices.
+ */
+export class Owners {
+  readonly #store: Store;
+  readonly #mine: string;
+
+  constructor(store: Store, mine: string) {
+    this.#store = store;
+    this.#mine = mine;
+  }
+
+  async arrive(): Promise<void> {
+    const key = ownerKey(this.#mine);
+    const put = new Map([[key, formatRecord(thisProcess)]]);
+    if (await this.#store.commit({ key, was: undefined, put })) return;
+    throw new ThreadkeeperError("UNEXPECTED", `the owner id ${this.#mine} is in use in ${this.#store.description}`);
+  }
+
+  async leave(): Promise<void> {
+    const key = ownerKey(this.#mine);
+    const [stored] = await this.#store.get([key]);
+    if (stored) await this.#remove(key, stored);
+  }
+
+  /** Whether nobody will go on with what this owner began. */
+  async isGone(owner: string): Promise<boolean> {
+    if (owner === this.#mine) return false;
+    const key = ownerKey(owner);
+    const [stored] = await this.#store.get([key]);
+    if (stored === undefined) return true;
+    if (isAlive(parseOwner(key, stored.value), thisProcess)) return false;
+    await this.#remove(key, stored);
+    return true;
+  }
+
+  async #remove(key: string, { version }: Stored): Promise<void> {
+    await this.#store.commit({ key, was: version, put: new Map(), remove: [key] });
+  }
+}
+
+/** Of another machine nothing can be said, so that its processes count as alive until they say goodbye. */
+export function isAlive(owner: ProcessMark, here: ProcessMark): boolean {
+  if (owner.host !== here.host) return true;
+  // A restarted container gives its process the number that the dead one had.
+  if (owner.pid === here.pid) return Math.abs(owner.start - here.start) < 1000;
+  try {
+    process.kill(owner.pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it is there and somebody else's.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+function parseOwner(key: string, text: string): ProcessMark {
+  const { host, pid, start } = parseRecord(text, key);
+  if (typeof host === "string" && Number.isSafeInteger(pid) && typeof start === "number") {
+    return { host, pid: pid as number, start };
+  }
+  throw new ThreadkeeperError("STORE_CORRUPT", `${key} is not the record of a process; nothing was changed`);
+}

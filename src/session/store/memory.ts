@@ -1,0 +1,81 @@
+import { Keyv } from "keyv";
+import { ThreadkeeperError } from "../../errors.ts";
+import { Lanes } from "../lanes.ts";
+import { checkCommit } from "./check-commit.ts";
+import { keyvText } from "./keyv-text.ts";
+import type { Commit, Store, Stored } from "./store.ts";
+
+const namespace = "keyv";
+
+/**
+ * Sessions in a Keyv on a `Map`: gone when the process ends. For tests and for trying things out.
+ * Two stores on the same `map` see the same values, but only one of them may write.
+ */
+export function openMemoryStore(map = new Map<string, string>()): Store {
+  return new MemoryStore(map);
+}
+
+class MemoryStore implements Store {
+  readonly description = "memory (not durable: gone when the process ends)";
+  readonly #map: Map<string, string>;
+  readonly #keyv: Keyv<string>;
+  // Keyv's verbs are asynchronous: behind one lane nobody sees half a commit.
+  readonly #lanes = new Lanes();
+  #closed = false;
+
+  constructor(map: Map<string, string>) {
+    this.#map = map;
+    this.#keyv = new Keyv<string>({
+      store: map,
+      namespace,
+      throwOnErrors: true,
+      serialize: (data) => keyvText.serialize(data as { value: string }),
+      deserialize: (text) => keyvText.deserialize(text) as never,
+    });
+  }
+
+  get(keys: readonly string[]): Promise<(Stored | undefined)[]> {
+    return this.#alone(() => Promise.all(keys.map((key) => this.#read(key))));
+  }
+
+  commit(change: Commit): Promise<boolean> {
+    return this.#alone(async () => {
+      checkCommit(change);
+      if ((await this.#read(change.key))?.version !== change.was) return false;
+      for (const [key, value] of change.put) await this.#keyv.set(key, value);
+      for (const key of change.remove ?? []) await this.#keyv.delete(key);
+      return true;
+    });
+  }
+
+  keys(prefix: string, { after = "", limit = 1000 } = {}): Promise<string[]> {
+    return this.#alone(async () =>
+      Array.from(this.#map.keys(), (key) => key.slice(namespace.length + 1))
+        .filter((key) => key.startsWith(prefix) && key > after)
+        .sort()
+        .slice(0, limit),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#lanes.idle();
+  }
+
+  async #read(key: string): Promise<Stored | undefined> {
+    try {
+      const value = await this.#keyv.get(key);
+      return value === undefined ? undefined : { value, version: value };
+    } catch (cause) {
+      throw new ThreadkeeperError("STORE_CORRUPT", `the value of ${key} in ${this.description} cannot be read`, {
+        fields: { key },
+        cause,
+      });
+    }
+  }
+
+  async #alone<T>(job: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new ThreadkeeperError("STORE_CLOSED", `the store in ${this.description} is closed`);
+    return this.#lanes.run("", job);
+  }
+}
