@@ -11,6 +11,7 @@ export function checkCommit({ key, put, remove = [] }: Commit): void {
   for (const each of [key, ...put.keys(), ...remove]) {
     if (typeof each !== "string" || !validKey.test(each)) throw refusal(`${JSON.stringify(each)} is not a key`);
   }
+  if (put.size + remove.length === 0) throw refusal("it changes nothing");
   for (const [each, value] of put) {
     if (typeof value !== "string") throw refusal(`the value of ${each} is not a string, but ${typeof value}`);
   }

@@ -1,0 +1,91 @@
+import { chmod, mkdir, open, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ThreadkeeperError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+
+/** File systems of other machines, by the number that Linux gives them (https://man7.org/linux/man-pages/man2/statfs.2.html). */
+const shares: Readonly<Record<number, string>> = {
+  26985: "NFS",
+  20859: "SMB",
+  4283649346: "CIFS",
+  4266872130: "SMB",
+  1397113167: "AFS",
+  12805120: "Ceph",
+  198183888: "Lustre",
+  1196443219: "GPFS",
+};
+
+/** File systems that may be either: FUSE (sshfs, but also disks), 9p (a host's folder in WSL or a container). */
+const perhapsShares: Readonly<Record<number, string>> = { 1702057286: "FUSE", 16914839: "9p" };
+
+/**
+ * Makes the database's file and its directory if they don't exist, for this user only. SQLite gives its side files the
+ * mode of the file, so that it must be right before they are made. A directory that exists keeps its mode: it may
+ * hold more than this file.
+ * @throws ThreadkeeperError `STORE_UNAVAILABLE`
+ */
+export async function prepareFile(path: string, description: string, log: Logger): Promise<void> {
+  const directory = dirname(path);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await checkShare(directory, description, log);
+    const file = await open(path, "a", 0o600);
+    await file.close();
+    await restrict(path);
+    await Promise.all([restrict(`${path}-wal`, true), restrict(`${path}-shm`, true)]);
+  } catch (error) {
+    if (error instanceof ThreadkeeperError) throw error;
+    throw unavailable(`${description} cannot be opened: ${reason(error)}`, error);
+  }
+  if (((await stat(directory)).mode & 0o077) !== 0) {
+    log.debug({ directory }, "other users may look into the store's directory; the files in it are for this user only");
+  }
+}
+
+async function restrict(path: string, mayBeAbsent = false): Promise<void> {
+  try {
+    const { mode } = await stat(path);
+    if ((mode & 0o177) !== 0) await chmod(path, 0o600);
+  } catch (error) {
+    if (!(mayBeAbsent && codeOf(error) === "ENOENT")) throw error;
+  }
+}
+
+/** WAL needs memory that all who use the file share, so that it breaks on what several machines see. */
+async function checkShare(directory: string, description: string, log: Logger): Promise<void> {
+  const { type } = await statfs(directory);
+  const share = shares[type >>> 0] ?? (/^(\\\\|\/\/)[^?.]/.test(directory) ? "a network share" : undefined);
+  if (share) {
+    throw unavailable(`${description} is on ${share}, where SQLite loses data: put it on a disk of this machine`);
+  }
+  const perhaps = perhapsShares[type >>> 0];
+  if (perhaps)
+    log.warn({ directory, fileSystem: perhaps }, "SQLite needs a disk of this machine: make sure that it is one");
+}
+
+function reason(error: unknown): string {
+  switch (codeOf(error)) {
+    case "EISDIR":
+      return "it is a directory; give the path of a file";
+    case "EEXIST":
+    case "ENOTDIR":
+      return "a part of its path is a file and no directory";
+    case "EACCES":
+    case "EPERM":
+      return "this user has no permission; check who owns it, and its directory";
+    case "EROFS":
+      return "its file system is read-only";
+    case "ENOSPC":
+      return "its disk is full";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+function unavailable(message: string, cause?: unknown): ThreadkeeperError {
+  return new ThreadkeeperError("STORE_UNAVAILABLE", message, { cause });
+}
