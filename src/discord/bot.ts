@@ -1,0 +1,192 @@
+import { type ChatInputCommandInteraction, type Client, Events, type Message } from "discord.js";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { TurnEvent } from "../conversation/turn-event.ts";
+import type { ThreadkeeperError } from "../errors.ts";
+import { type Logger, silentLogger } from "../log.ts";
+import { type ReplyView, replyViews } from "../reply/reply-view.ts";
+import { createClient, inviteLink } from "./client.ts";
+import { commands } from "./commands/all.ts";
+import { registerCommands } from "./commands/registration.ts";
+import { Complaints } from "./complaints.ts";
+import { connect, connectionError } from "./connection.ts";
+import { fromMessage } from "./from-discord.ts";
+import { acknowledge, InteractionPainter } from "./interaction-painter.ts";
+import { createMessageWriter } from "./message-writer.ts";
+import { isLockedToBot, missingPermissions } from "./permissions.ts";
+import { RequestBudget } from "./request-budget.ts";
+import { ThreadPainter } from "./thread-painter.ts";
+import { Threads } from "./threads.ts";
+
+/** How long the end waits for what has still to be drawn, in milliseconds. */
+const lastDrawingsMs = 5_000;
+
+export interface BotPlan {
+  readonly token: string;
+  /** Where Discord's API is, without a version. Default: https://discord.com/api */
+  readonly api?: string | undefined;
+  readonly conversation: Conversation;
+  /** Ids of bots that are listened to like people. The bot itself never is. */
+  readonly allowedBots?: readonly string[];
+  /** The model's name, if /help shall tell it. */
+  readonly modelName?: string | undefined;
+  /** Called if Discord shuts the bot out for good while it runs (its token was reset, an intent taken away). */
+  readonly onShutOut?: (error: ThreadkeeperError) => void;
+  readonly log?: Logger;
+}
+
+export interface BotReady {
+  /** Where the owner of a server invites the bot. */
+  readonly inviteLink: string;
+  readonly userName: string;
+  readonly userId: string;
+  readonly guilds: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** The door to Discord: what is said to the bot goes into the conversation, what comes out is drawn. */
+export interface Bot {
+  /**
+   * Resolves when messages are heard and commands are registered (or their failure is logged).
+   * @throws ThreadkeeperError `DISCORD_TOKEN_REFUSED`, `DISCORD_INTENT_REFUSED`, `DISCORD_UNREACHABLE`, `DISCORD_FAILED`
+   */
+  start(): Promise<BotReady>;
+  /** Takes up what a process that is gone left unanswered in these sessions. Returns at once. */
+  resume(sessionIds: readonly string[]): void;
+  /** First step of an orderly end: nothing new is handed to the conversation. */
+  closeIntake(): void;
+  /** Last step: waits until what is left is drawn, at most 5 s, then leaves Discord. */
+  stop(): Promise<void>;
+}
+
+export function createBot(plan: BotPlan): Bot {
+  return new DiscordBot(plan);
+}
+
+class DiscordBot implements Bot {
+  readonly #plan: BotPlan;
+  readonly #log: Logger;
+  readonly #client: Client;
+  readonly #budget = new RequestBudget();
+  readonly #painter: ThreadPainter;
+  readonly #complaints: Complaints;
+  readonly #threads: Threads;
+  readonly #allowedBots: ReadonlySet<string>;
+  readonly #streams = new Set<Promise<void>>();
+  #open = true;
+
+  constructor(plan: BotPlan) {
+    this.#plan = plan;
+    this.#log = plan.log ?? silentLogger;
+    this.#client = createClient(plan);
+    this.#allowedBots = new Set(plan.allowedBots);
+    const log = this.#log;
+    this.#painter = new ThreadPainter({ writer: createMessageWriter(this.#client), budget: this.#budget, log });
+    this.#complaints = new Complaints(this.#painter, log);
+    this.#threads = new Threads({ budget: this.#budget, complaints: this.#complaints, log });
+  }
+
+  async start(): Promise<BotReady> {
+    const client = this.#client;
+    client.on(Events.MessageCreate, (message) => this.#hear(message));
+    client.on(Events.InteractionCreate, (interaction) => {
+      if (interaction.isChatInputCommand()) this.#follow(this.#command(interaction));
+    });
+    client.on(Events.Error, (error) => this.#log.error({ err: error }, "discord.js reports an error"));
+    client.on(Events.Warn, (warning) => this.#log.warn({ warning }, "discord.js warns"));
+    const ready = await connect(client, this.#plan.token);
+    client.on(Events.ShardDisconnect, ({ code }) => this.#shutOut(connectionError(code)));
+    await this.#register(ready);
+    const guilds = ready.guilds.cache.map(({ id, name }) => ({ id, name }));
+    return {
+      inviteLink: inviteLink(ready.application.id),
+      userName: ready.user.displayName,
+      userId: ready.user.id,
+      guilds,
+    };
+  }
+
+  resume(sessionIds: readonly string[]): void {
+    for (const sessionId of sessionIds) this.#follow(this.#draw(this.#plan.conversation.resume(sessionId)));
+  }
+
+  closeIntake(): void {
+    this.#open = false;
+  }
+
+  async stop(): Promise<void> {
+    this.closeIntake();
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, lastDrawingsMs);
+    });
+    await Promise.race([Promise.all(this.#streams), enough]);
+    clearTimeout(timer);
+    this.#painter.close();
+    await this.#client.destroy();
+  }
+
+  /** Synchronous up to the conversation: messages take their places in the order in which they came. */
+  #hear(message: Message): void {
+    if (!this.#open) return;
+    const routed = fromMessage(message, this.#allowedBots);
+    if ("ignored" in routed) {
+      this.#log.trace({ message: message.id, channel: message.channelId, why: routed.ignored }, "message ignored");
+      return;
+    }
+    const { inbound, ground } = routed;
+    // An answer that can't be delivered is not asked for.
+    if (isLockedToBot(message)) {
+      this.#log.info({ channel: message.channelId }, "a message in a locked thread is not answered");
+      return;
+    }
+    const missing = missingPermissions(message, ground);
+    if (missing.length > 0) {
+      this.#complaints.permissionMissing(message, missing);
+      return;
+    }
+    const prepare = (signal: AbortSignal) => this.#threads.prepare({ message, ground, inbound }, signal);
+    this.#follow(this.#draw(this.#plan.conversation.handle(inbound, prepare)));
+  }
+
+  /** The one stream: what happens becomes views, views become messages. */
+  async #draw(events: AsyncIterable<TurnEvent>): Promise<void> {
+    let last: ReplyView | undefined;
+    for await (const view of replyViews(events)) {
+      last = view;
+      await this.#painter.draw(view);
+    }
+    if (last && !last.finished) this.#painter.drop(last);
+  }
+
+  async #command(interaction: ChatInputCommandInteraction): Promise<void> {
+    const command = commands.find(({ definition }) => definition.name === interaction.commandName);
+    if (!this.#open || !command) return;
+    if (!(await acknowledge(interaction, { ephemeral: command.ephemeral, log: this.#log }))) return;
+    const { conversation, modelName } = this.#plan;
+    const painter = new InteractionPainter(interaction, this.#log);
+    const views = command.run(interaction, { conversation, modelName, budget: this.#budget, commands });
+    for await (const view of views) await painter.draw(view);
+    await painter.end();
+  }
+
+  /** Keeps account of what goes on, so that the end can wait for it. Nothing that fails here takes the bot along. */
+  #follow(stream: Promise<void>): void {
+    const safe = stream.catch((error: unknown) => this.#log.error({ err: error }, "an answer broke off"));
+    this.#streams.add(safe);
+    void safe.finally(() => this.#streams.delete(safe));
+  }
+
+  async #register(client: Client<true>): Promise<void> {
+    try {
+      const definitions = commands.map(({ definition }) => definition);
+      const changed = await registerCommands(client, definitions, this.#budget);
+      if (changed) this.#log.info({ commands: definitions.map(({ name }) => name) }, "commands registered");
+    } catch (error) {
+      this.#log.error({ err: error }, "the commands could not be registered; messages are answered all the same");
+    }
+  }
+
+  #shutOut(error: ThreadkeeperError): void {
+    this.#log.fatal({ err: error }, error.message);
+    this.#plan.onShutOut?.(error);
+  }
+}

@@ -1,0 +1,197 @@
+import type { Logger } from "../log.ts";
+import { discordCode, isGone, isPassing } from "./discord-error.ts";
+import { type Drawing, nextStep, type Step, urgency } from "./drawing.ts";
+import type { MessageWriter } from "./message-writer.ts";
+import { type RequestBudget, RequestWindow } from "./request-budget.ts";
+import { TypingIndicator } from "./typing-indicator.ts";
+
+/** A channel takes 5 messages or edits in 5 seconds; the margin is for clocks and timers that run apart. */
+const channelLimit = 5;
+const channelSpanMs = 5_050;
+/** A reader sees no difference below this, and the channel's limit is spent for nothing. */
+const betweenProgressMs = 1_000;
+const mostFailures = 5;
+
+const order = { final: 0, first: 1, progress: 2 } as const;
+
+export interface ChannelPumpPlan {
+  readonly channel: string;
+  readonly writer: MessageWriter;
+  readonly budget: RequestBudget;
+  readonly log: Logger;
+  /** A drawing is as its finished view wants it. */
+  readonly onDone: (drawing: Drawing) => void;
+  /** A drawing can't be drawn, for good. */
+  readonly onFailed: (drawing: Drawing, error: unknown) => void;
+}
+
+/**
+ * Brings the drawings of one channel to what their views say: one request in flight, the most urgent first, each step
+ * computed from the newest view just before it is sent, so that views which nobody could have read are skipped.
+ */
+export class ChannelPump {
+  readonly #plan: ChannelPumpPlan;
+  readonly #window = new RequestWindow(channelLimit, channelSpanMs);
+  readonly #drawings = new Set<Drawing>();
+  readonly #typing: TypingIndicator;
+  #running = false;
+  #wake: (() => void) | undefined;
+
+  constructor(plan: ChannelPumpPlan) {
+    this.#plan = plan;
+    this.#typing = new TypingIndicator(() => plan.writer.showTyping(plan.channel), plan.budget);
+  }
+
+  /** Nothing to draw, and nothing that the channel's limit still counts. */
+  get idle(): boolean {
+    return this.#drawings.size === 0 && this.#window.idle;
+  }
+
+  /** Adds a drawing, or looks again at one whose view has changed. */
+  draw(drawing: Drawing): void {
+    this.#drawings.add(drawing);
+    this.#look();
+    this.#wake?.();
+    if (!this.#running) void this.#run();
+  }
+
+  /** Forgets a drawing; what is on Discord stays. */
+  drop(drawing: Drawing): void {
+    this.#drawings.delete(drawing);
+    this.#look();
+    this.#wake?.();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    for (let drawing = this.#next(); drawing; drawing = this.#next()) {
+      const wait = this.#waitFor(drawing);
+      if (wait > 0) await this.#sleep(wait);
+      else await this.#advance(drawing);
+    }
+    this.#running = false;
+  }
+
+  /** The most urgent drawing that has something to send. Those that are done leave. */
+  #next(): Drawing | undefined {
+    const now = Date.now();
+    let best: Drawing | undefined;
+    for (const drawing of this.#drawings) {
+      if (!nextStep(drawing)) {
+        if (drawing.view.finished) this.#leave(drawing);
+        continue;
+      }
+      if (!best || before(drawing, best, now)) best = drawing;
+    }
+    return best;
+  }
+
+  #leave(drawing: Drawing): void {
+    this.drop(drawing);
+    this.#plan.onDone(drawing);
+  }
+
+  #waitFor(drawing: Drawing): number {
+    const kind = urgency(drawing);
+    const now = Date.now();
+    // The last place in the channel's window is kept free, so that an end never waits behind progress.
+    const waits = [drawing.notBefore - now, this.#window.waitFor(kind === "progress" ? 2 : 1)];
+    if (kind === "progress") waits.push(drawing.drawnAt + betweenProgressMs - now);
+    if (kind !== "final") waits.push(this.#plan.budget.waitFor(kind));
+    return Math.max(...waits);
+  }
+
+  async #advance(drawing: Drawing): Promise<void> {
+    const kind = urgency(drawing);
+    const endInChannel = this.#window.begin();
+    const end = kind === "final" ? await this.#plan.budget.begin() : this.#plan.budget.tryBegin(kind);
+    try {
+      const step = end && this.#drawings.has(drawing) ? nextStep(drawing) : undefined;
+      if (step) await this.#take(drawing, step);
+    } finally {
+      end?.();
+      endInChannel();
+    }
+  }
+
+  async #take(drawing: Drawing, step: Step): Promise<void> {
+    try {
+      await this.#perform(drawing, step);
+      drawing.failures = 0;
+      this.#typing.moved();
+    } catch (error) {
+      if (isGone(error)) settleAsGone(drawing, step);
+      else if (isPassing(error) && drawing.failures < mostFailures) this.#retryLater(drawing, error);
+      else this.#fail(drawing, error);
+    }
+    drawing.drawnAt = Date.now();
+  }
+
+  async #perform({ place, nonce, messages }: Drawing, step: Step): Promise<void> {
+    const { writer, channel } = this.#plan;
+    const message = messages[step.index];
+    if (step.do === "send") {
+      await this.#typing.settled();
+      const options = { nonce: `${nonce}.${step.index}`, reply: step.index === 0 };
+      messages.push({ id: await writer.send(place, step.content, options), content: step.content });
+    } else if (step.do === "edit" && message?.id !== undefined) {
+      await writer.edit(channel, message.id, step.content);
+      message.content = step.content;
+    } else {
+      if (message?.id !== undefined) await writer.remove(channel, message.id);
+      messages.pop();
+    }
+  }
+
+  #retryLater(drawing: Drawing, error: unknown): void {
+    const wait = Math.min(500 * 2 ** drawing.failures, 5_000);
+    drawing.failures += 1;
+    drawing.notBefore = Date.now() + wait;
+    this.#plan.log.warn(
+      { channel: this.#plan.channel, err: error, failures: drawing.failures },
+      "drawing failed, will be tried again",
+    );
+  }
+
+  #fail(drawing: Drawing, error: unknown): void {
+    this.#plan.log.error(
+      { channel: this.#plan.channel, err: error, code: discordCode(error) },
+      "an answer could not be drawn",
+    );
+    this.drop(drawing);
+    this.#plan.onFailed(drawing, error);
+  }
+
+  /** Waits, but no longer than until a newer view comes. */
+  async #sleep(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  #look(): void {
+    let typing = false;
+    for (const { view } of this.#drawings) typing ||= view.typing && !view.finished;
+    this.#typing.set(typing);
+  }
+}
+
+/** Which of two drawings goes first: what waits after a failure lets others pass; then by urgency; then the older. */
+function before(one: Drawing, other: Drawing, now: number): boolean {
+  const late = Number(one.notBefore > now) - Number(other.notBefore > now);
+  if (late !== 0) return late < 0;
+  const kinds = order[urgency(one)] - order[urgency(other)];
+  return kinds === 0 ? one.drawnAt < other.drawnAt : kinds < 0;
+}
+
+/** 10008: somebody deleted the message. It stays deleted, and what comes behind it goes on. */
+function settleAsGone({ messages }: Drawing, step: Step): void {
+  const message = messages[step.index];
+  if (message) message.id = undefined;
+  else if (step.do === "send") messages.push({ id: undefined, content: step.content });
+}

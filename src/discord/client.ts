@@ -1,0 +1,45 @@
+import { Client, GatewayIntentBits, Options, Partials, PermissionFlagsBits, PermissionsBitField } from "discord.js";
+
+/** What the bot has to be allowed in a server, and no more. The invite link asks for exactly these. */
+export const neededPermissions = [
+  PermissionFlagsBits.ViewChannel,
+  PermissionFlagsBits.SendMessages,
+  PermissionFlagsBits.CreatePublicThreads,
+  PermissionFlagsBits.SendMessagesInThreads,
+  PermissionFlagsBits.ReadMessageHistory,
+] as const;
+
+export interface ClientPlan {
+  /** Where Discord's API is, without a version. Default: https://discord.com/api */
+  readonly api?: string | undefined;
+}
+
+export function createClient({ api }: ClientPlan): Client {
+  return new Client({
+    intents: [
+      GatewayIntentBits.Guilds,
+      GatewayIntentBits.GuildMessages,
+      GatewayIntentBits.DirectMessages,
+      GatewayIntentBits.MessageContent,
+    ],
+    // A direct conversation is not known after a restart: without this its messages are dropped.
+    partials: [Partials.Channel, Partials.Message],
+    // Nothing that is sent by whatever way pings anybody, fails for a deleted message, or is posted twice.
+    allowedMentions: { parse: [], repliedUser: false },
+    failIfNotExists: false,
+    enforceNonce: true,
+    makeCache: Options.cacheWithLimits({ ...Options.DefaultMakeCacheSettings, MessageManager: 50, ReactionManager: 0 }),
+    waitGuildTimeout: 5_000,
+    rest: { ...(api === undefined ? {} : { api }), timeout: 15_000, retries: 3 },
+  });
+}
+
+/** The address where the owner of a server invites the bot, with exactly the permissions it needs. */
+export function inviteLink(applicationId: string): string {
+  const query = new URLSearchParams({
+    client_id: applicationId,
+    scope: "bot applications.commands",
+    permissions: new PermissionsBitField(neededPermissions).bitfield.toString(),
+  });
+  return `https://discord.com/oauth2/authorize?${query}`;
+}

@@ -1,0 +1,19 @@
+import { InteractionContextType } from "discord.js";
+import { replyViews } from "../../reply/reply-view.ts";
+import { managesThreads, openedThread } from "../access.ts";
+import { fromCommand } from "../from-discord.ts";
+import type { Command } from "./command.ts";
+
+export const reset: Command = {
+  definition: {
+    name: "reset",
+    description: "Forget everything that was said in this thread and start anew",
+    contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
+  },
+  // Everybody who writes in the thread should know that it was forgotten.
+  ephemeral: false,
+  async *run(interaction, { conversation, budget }) {
+    const privileged = managesThreads(interaction) || (await openedThread(interaction, budget));
+    yield* replyViews(conversation.handle(fromCommand(interaction, "reset", privileged)));
+  },
+};

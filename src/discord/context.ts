@@ -1,0 +1,55 @@
+import { type GuildTextBasedChannel, type Message, MessageType } from "discord.js";
+import type { Prepared } from "../conversation/inbound.ts";
+import { isGone } from "./discord-error.ts";
+import { readableText } from "./readable-text.ts";
+import type { RequestBudget } from "./request-budget.ts";
+
+const newest = 20;
+type ContextMessage = NonNullable<Prepared["context"]>[number];
+
+/**
+ * What was said in somebody else's thread before the bot was called: the message that the thread started from and the
+ * newest ones, 20 in all, oldest first. The bot's own words are left out; its session has them.
+ * @param before the message that calls the bot; absent when the call is what the thread started from
+ */
+export async function readContext(
+  channel: GuildTextBasedChannel,
+  budget: RequestBudget,
+  before?: string,
+): Promise<ContextMessage[]> {
+  const options = { limit: newest, cache: false, ...(before === undefined ? {} : { before }) };
+  const fetched = await budget.run(() => channel.messages.fetch(options));
+  const said = [...fetched.values()].sort(byAge);
+  if (channel.isThread() && before !== undefined && before !== channel.id && !fetched.has(channel.id)) {
+    const starter = await budget.run(() => channel.fetchStarterMessage({ cache: false })).catch(unlessGone);
+    if (starter) said.unshift(starter);
+  }
+  const context = said
+    .filter(isSpoken)
+    .map(toContext)
+    .filter(({ text }) => text !== "");
+  const [starter, ...rest] = context;
+  if (!starter || context.length <= newest) return context;
+  return [starter, ...rest.slice(1 - newest)];
+}
+
+/** Ids are numbers that grow with time, too long for a double. */
+function byAge(one: Message, other: Message): number {
+  return BigInt(one.id) < BigInt(other.id) ? -1 : 1;
+}
+
+function isSpoken(message: Message): boolean {
+  const byPerson = message.type === MessageType.Default || message.type === MessageType.Reply;
+  return byPerson && message.author.id !== message.client.user.id;
+}
+
+function toContext(message: Message): ContextMessage {
+  const files = message.attachments.map((file) => `[file: ${file.name}]`);
+  const text = [readableText(message, new Set()), ...files].filter(Boolean).join("\n");
+  const name = message.member?.displayName ?? message.author.displayName;
+  return { id: message.id, author: { id: message.author.id, name }, text };
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!isGone(error)) throw error;
+}

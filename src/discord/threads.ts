@@ -1,0 +1,81 @@
+import { type Message, RESTJSONErrorCodes, type RESTPostAPIChannelThreadsJSONBody, Routes } from "discord.js";
+import type { Prepared } from "../conversation/inbound.ts";
+import { ThreadkeeperError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { Complaints } from "./complaints.ts";
+import { readContext } from "./context.ts";
+import { discordCode, isPassing, isPermissionMissing, isTooManyThreads } from "./discord-error.ts";
+import type { Ground, MessageInbound } from "./from-discord.ts";
+import { missingPermissions, permissionMissing } from "./permissions.ts";
+import { toReplyTo } from "./place.ts";
+import type { RequestBudget } from "./request-budget.ts";
+import { threadName } from "./thread-name.ts";
+
+export interface ThreadsPlan {
+  readonly budget: RequestBudget;
+  readonly log: Logger;
+  readonly complaints: Complaints;
+}
+
+/** A message that is a turn, and where it is held. */
+export interface Addressed {
+  readonly message: Message;
+  readonly ground: Ground;
+  readonly inbound: MessageInbound;
+}
+
+/** Makes the ground of a turn ready: opens its thread, or reads what was said before. */
+export class Threads {
+  readonly #plan: ThreadsPlan;
+
+  constructor(plan: ThreadsPlan) {
+    this.#plan = plan;
+  }
+
+  /** @throws ThreadkeeperError `DISCORD_PERMISSION_MISSING`, `DISCORD_UNREACHABLE`, `DISCORD_FAILED` */
+  async prepare({ message, ground, inbound }: Addressed, signal: AbortSignal): Promise<Prepared> {
+    try {
+      if (ground === "new-thread") return await this.#open(message, inbound, signal);
+      if (ground === "foreign" && !message.channel.isDMBased()) {
+        return { context: await readContext(message.channel, this.#plan.budget, message.id) };
+      }
+      return {};
+    } catch (error) {
+      throw toOurError(error, message, ground);
+    }
+  }
+
+  async #open(message: Message, { text, author }: MessageInbound, signal: AbortSignal): Promise<Prepared> {
+    const body: RESTPostAPIChannelThreadsJSONBody = { name: threadName(text, author.name) };
+    const { rest } = message.client;
+    const replyTo = toReplyTo({ channel: message.id });
+    try {
+      await this.#plan.budget.run(() => rest.post(Routes.threads(message.channelId, message.id), { body, signal }));
+      return { replyTo };
+    } catch (error) {
+      if (isTooManyThreads(error)) {
+        this.#plan.complaints.tooManyThreads(message);
+        return {};
+      }
+      if (discordCode(error) !== RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage) throw error;
+      return { replyTo, ...(await this.#contextOfExisting(message)) };
+    }
+  }
+
+  /** The thread is there already: ours by an earlier delivery, or somebody else's, where things may have been said. */
+  async #contextOfExisting({ client, id }: Message): Promise<Pick<Prepared, "context">> {
+    const { budget } = this.#plan;
+    const thread = client.channels.cache.get(id) ?? (await budget.run(() => client.channels.fetch(id)));
+    if (!thread?.isThread() || thread.ownerId === client.user.id) return {};
+    return { context: await readContext(thread, budget) };
+  }
+}
+
+function toOurError(error: unknown, message: Message, ground: Ground): unknown {
+  if (error instanceof ThreadkeeperError) return error;
+  if (isPermissionMissing(error)) return permissionMissing(missingPermissions(message, ground), error);
+  const what = `Discord did not let the bot answer in channel ${message.channelId}`;
+  if (isPassing(error))
+    return new ThreadkeeperError("DISCORD_UNREACHABLE", `${what}: it can't be reached`, { cause: error });
+  return new ThreadkeeperError("DISCORD_FAILED", what, { fields: { code: discordCode(error) }, cause: error });
+}

@@ -1,0 +1,246 @@
+import { DiscordAPIError, HTTPError } from "discord.js";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RequestBudget } from "../../src/discord/request-budget.ts";
+import { ThreadPainter } from "../../src/discord/thread-painter.ts";
+import { silentLogger } from "../../src/log.ts";
+import type { ReplyView } from "../../src/reply/reply-view.ts";
+import { MemoryChannels } from "./support/memory-channel.ts";
+
+const apology = "This answer could not be posted.";
+let channels: MemoryChannels;
+let painter: ThreadPainter;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  channels = new MemoryChannels();
+  painter = paintOn(channels);
+});
+
+afterEach(() => {
+  painter.close();
+  vi.useRealTimers();
+});
+
+function paintOn(writer: MemoryChannels): ThreadPainter {
+  return new ThreadPainter({ writer, budget: new RequestBudget(), log: silentLogger, apology });
+}
+
+function view(turn: string | undefined, chunks: readonly string[], extra: Partial<ReplyView> = {}): ReplyView {
+  const replyTo = { channel: "thread", message: "question" };
+  return { ...(turn === undefined ? {} : { turn }), replyTo, chunks, typing: true, finished: false, ...extra };
+}
+
+const finished = { typing: false, finished: true };
+
+/** Whether a promise has resolved by now. */
+function watch(promise: Promise<void>): { done: boolean } {
+  const state = { done: false };
+  void promise.then(() => {
+    state.done = true;
+  });
+  return state;
+}
+
+function refused(code: number, status = 400): DiscordAPIError {
+  return new DiscordAPIError({ code, message: "no" }, code, status, "POST", "http://discord", { files: [], body: {} });
+}
+
+function broken(): HTTPError {
+  return new HTTPError(500, "Internal Server Error", "POST", "http://discord", { files: [], body: {} });
+}
+
+describe("the drawing of a turn", () => {
+  it("begins with a reply to the message that asked, and goes on without", async () => {
+    const drawn = painter.draw(view("turn", ["one", "two"], finished));
+    await vi.advanceTimersByTimeAsync(1_000);
+    await drawn;
+    expect(channels.posted).toMatchObject([
+      { content: "one", replyTo: "question", nonce: "turn.0" },
+      { content: "two", replyTo: undefined, nonce: "turn.1" },
+    ]);
+  });
+
+  it("resolves at once for a view that goes on, and for a finished one when it is out", async () => {
+    await painter.draw(view("turn", ["one"]));
+    const end = watch(painter.draw(view("turn", ["one", "two"], finished)));
+    expect(end.done).toBe(false);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(channels.text("thread")).toEqual(["one", "two"]);
+    expect(end.done).toBe(true);
+  });
+
+  it("of 2,000 pieces in 5 seconds sends about one edit a second, one at a time, and ends with the last word", async () => {
+    let text = "";
+    for (let piece = 0; piece < 2_000; piece += 1) {
+      text = `${text}.`;
+      void painter.draw(view("turn", [text]));
+      await vi.advanceTimersByTimeAsync(2.5);
+    }
+    const end = watch(painter.draw(view("turn", [`${text} end`], finished)));
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(end.done).toBe(true);
+    expect(channels.text("thread")).toEqual([`${text} end`]);
+    expect(channels.mostAtOnce).toBe(1);
+    const edits = channels.requests.filter(({ what }) => what === "edit");
+    expect(edits.length).toBeGreaterThanOrEqual(4);
+    expect(edits.length).toBeLessThanOrEqual(6);
+  });
+
+  it("never has more than 5 requests in 5 seconds in one channel, however many turns run in it", async () => {
+    const turns = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for (let second = 0; second < 20; second += 1) {
+      for (const turn of turns) void painter.draw(view(turn, [`${turn} ${second}`]));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    for (const turn of turns) void painter.draw(view(turn, [`${turn} end`], finished));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(channels.text("thread").sort()).toEqual(turns.map((turn) => `${turn} end`));
+    const times = channels.requests.filter(({ what }) => what !== "typing").map(({ at }) => at);
+    for (const [index, at] of times.entries()) {
+      const sixth = times[index + 5];
+      if (sixth !== undefined) expect(sixth - at).toBeGreaterThanOrEqual(5_000);
+    }
+  });
+
+  it("never has more than 40 requests in a second over all channels, and every end is sent", async () => {
+    const turns = Array.from({ length: 100 }, (_, index) => `t${index}`);
+    for (const turn of turns) {
+      void painter.draw(view(turn, ["begun"], { replyTo: { channel: turn } }));
+    }
+    const ends = turns.map((turn) =>
+      watch(painter.draw(view(turn, ["done"], { ...finished, replyTo: { channel: turn } }))),
+    );
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(ends.every(({ done }) => done)).toBe(true);
+    for (const turn of turns) expect(channels.text(turn)).toEqual(["done"]);
+    const times = channels.requests.map(({ at }) => at);
+    for (const [index, at] of times.entries()) {
+      const next = times[index + 40];
+      if (next !== undefined) expect(next - at).toBeGreaterThanOrEqual(1_000);
+    }
+  });
+
+  it("of a turn that was taken away stops, and what is there stays", async () => {
+    const last = view("turn", ["so far"]);
+    await painter.draw(last);
+    await vi.advanceTimersByTimeAsync(100);
+    await painter.draw(view("turn", ["so far and further"]));
+    painter.drop(last);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(channels.text("thread")).toEqual(["so far"]);
+    expect(channels.requests.filter(({ what }) => what === "typing")).toEqual([]);
+  });
+
+  it("with nothing to show is done at once", async () => {
+    await painter.draw(view("turn", [], finished));
+    expect(channels.requests).toEqual([]);
+  });
+
+  it("is left out where there is no place on Discord for it", async () => {
+    await painter.draw({ ...view("turn", ["one"], finished), replyTo: "elsewhere" });
+    expect(channels.requests).toEqual([]);
+  });
+
+  it("lets whoever waits go when the painter closes", async () => {
+    const end = watch(painter.draw(view("turn", ["one"], finished)));
+    painter.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(end.done).toBe(true);
+  });
+});
+
+describe("typing", () => {
+  const typings = () => channels.requests.filter(({ what }) => what === "typing").map(({ at }) => at);
+
+  it("shows all along a run of 40 seconds and ends with the reply", async () => {
+    const begin = Date.now();
+    await painter.draw(view("turn", []));
+    await vi.advanceTimersByTimeAsync(40_000);
+    const shown = [...typings(), Date.now()];
+    expect((shown[0] ?? 0) - begin).toBeLessThan(1_000);
+    for (const [index, at] of shown.entries()) if (index > 0) expect(at - (shown[index - 1] ?? 0)).toBeLessThan(10_000);
+    void painter.draw(view("turn", ["sorry"], finished));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(typings()).toHaveLength(shown.length - 1);
+    expect(channels.requests.at(-1)?.what).toBe("send");
+  });
+
+  it("is not shown for an answer that comes at once, nor while the text moves", async () => {
+    for (let second = 0; second < 20; second += 1) {
+      void painter.draw(view("turn", [`at ${second}`]));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(typings()).toEqual([]);
+  });
+
+  it("is shown again when the text stands still, as a tool works", async () => {
+    void painter.draw(view("turn", ["let me look"]));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(typings().length).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("a chunk that fails", () => {
+  const five = ["one", "two", "three", "four", "five"];
+
+  it("is tried again in order: the third of five meets a 500", async () => {
+    channels.failures.push(undefined, undefined, broken(), broken());
+    const end = watch(painter.draw(view("turn", five, finished)));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(end.done).toBe(true);
+    expect(channels.text("thread")).toEqual(five);
+  });
+
+  it("for good is told in a short notice, and nothing after it is posted", async () => {
+    channels.failures.push(undefined, undefined, ...Array.from({ length: 6 }, broken));
+    const end = watch(painter.draw(view("turn", five, finished)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(end.done).toBe(true);
+    expect(channels.text("thread")).toEqual(["one", "two", apology]);
+  });
+
+  it("and whose notice fails too is left at that", async () => {
+    channels.failures.push(...Array.from({ length: 40 }, () => refused(50035)));
+    void painter.draw(view("turn", five, finished));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(channels.requests).toHaveLength(2);
+  });
+
+  it("because the thread is locked is not tried again, whatever comes", async () => {
+    channels.failures.push(refused(50083, 403));
+    await painter.draw(view("turn", ["one"]));
+    await vi.advanceTimersByTimeAsync(100);
+    await painter.draw(view("turn", ["one, two"]));
+    const end = watch(painter.draw(view("turn", ["one, two, three"], finished)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(end.done).toBe(true);
+    expect(channels.requests.filter(({ what }) => what !== "typing")).toHaveLength(1);
+    // The next turn is tried afresh: the thread may be open again.
+    void painter.draw(view("next", ["hello"], finished));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(channels.text("thread")).toEqual(["hello"]);
+  });
+
+  it("because somebody deleted the message stays deleted, and what is behind it goes on", async () => {
+    await painter.draw(view("turn", ["one"]));
+    await vi.advanceTimersByTimeAsync(1_000);
+    channels.posted.pop();
+    channels.failures.push(refused(10008, 404));
+    await painter.draw(view("turn", ["one more"]));
+    await vi.advanceTimersByTimeAsync(2_000);
+    void painter.draw(view("turn", ["one more time", "two"], finished));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(channels.text("thread")).toEqual(["two"]);
+  });
+
+  it("does not hold up another turn in the same channel", async () => {
+    channels.failures.push(broken());
+    void painter.draw(view("turn", ["one"], finished));
+    await vi.advanceTimersByTimeAsync(30);
+    void painter.draw(view("other", ["hello"], finished));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(channels.text("thread")).toEqual(["hello"]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(channels.text("thread")).toEqual(["hello", "one"]);
+  });
+});
