@@ -1,4 +1,5 @@
-import type { ZodType } from "zod";
+import { type ZodType, z } from "zod";
+import { ThreadkeeperError } from "../errors.ts";
 import type { Json, JsonObject } from "../session/plain-json.ts";
 import type { Author } from "../session/session-event.ts";
 
@@ -10,6 +11,8 @@ export interface ToolContext {
   readonly author: Author | undefined;
   /** The session's state as it is now. */
   readonly state: JsonObject;
+  /** Replaces the session's state; it is stored with the call's result. Only plain JSON. */
+  setState(next: JsonObject): void;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface Tool<Input = never> {
   readonly name: string;
   /** What it does and when to use it, for the model. */
   readonly description: string;
-  /** Describes and checks the input; `.describe()` on a field is read by the model. */
+  /** Describes and checks the input, which is an object; `.describe()` on a field is read by the model. */
   readonly input: ZodType<Input>;
   run(input: Input, context: ToolContext): Promise<Json> | Json;
 }
@@ -29,4 +32,38 @@ export interface Tool<Input = never> {
 /** Gives a tool its types from its schema. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   return tool as unknown as Tool;
+}
+
+const validName = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * The tools by name, in one order whatever order they were given in: the list is the same bytes in every call.
+ * @throws ThreadkeeperError `TOOL_INVALID`
+ */
+export function checkTools(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const sorted = new Map<string, Tool>();
+  for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (!validName.test(tool.name)) throw invalid(tool, "its name is not 1 to 64 of a-z A-Z 0-9 _ -");
+    if (sorted.has(tool.name)) throw invalid(tool, "there are two of that name");
+    if (tool.description.trim() === "") throw invalid(tool, "it has no description");
+    if (describeInput(tool)["type"] !== "object") throw invalid(tool, "its input is not an object (z.object)");
+    sorted.set(tool.name, tool);
+  }
+  return sorted;
+}
+
+/** The JSON Schema of what the model has to give. */
+export function describeInput(tool: Tool): z.core.JSONSchema.BaseSchema {
+  try {
+    return z.toJSONSchema(tool.input, { target: "draft-7", io: "input" });
+  } catch (error) {
+    throw invalid(tool, "its input cannot be described as JSON Schema", error);
+  }
+}
+
+function invalid(tool: Tool, why: string, cause?: unknown): ThreadkeeperError {
+  return new ThreadkeeperError("TOOL_INVALID", `tool ${JSON.stringify(tool.name)}: ${why}`, {
+    fields: { tool: String(tool.name) },
+    cause,
+  });
 }

@@ -1,0 +1,87 @@
+import type { ModelMessage, UserModelMessage } from "ai";
+import type { SessionEvent } from "../session/session-event.ts";
+import { healMessages } from "./heal-messages.ts";
+import { closeLabel, encodeUtterance, neutralise, openLabel } from "./speaker-label.ts";
+
+type UserPart = Exclude<UserModelMessage["content"], string>[number];
+
+/**
+ * What the model is shown of a conversation: the newest turns within `maxBytes` (of the events' JSON), each speaker
+ * labelled, healed. Depends on the events alone, so a longer conversation begins with the same bytes.
+ */
+export function contextWindow(events: readonly SessionEvent[], maxBytes: number): ModelMessage[] {
+  const known = new Set<string>();
+  return healMessages(
+    cutAtTurn(events, maxBytes).map((event) => {
+      const shown = event.message.role === "user" ? showInput(event, event.message, known) : event.message;
+      known.add(event.id);
+      return shown;
+    }),
+  );
+}
+
+/** The newest whole turns within `maxBytes`, beginning at a user's turn; always at least the newest of them. */
+export function cutAtTurn(events: readonly SessionEvent[], maxBytes: number): readonly SessionEvent[] {
+  let start = events.length;
+  let bytes = 0;
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    bytes += Buffer.byteLength(JSON.stringify(events[index]));
+    if (bytes > maxBytes && start < events.length) break;
+    if (beginsTurn(events, index)) start = index;
+  }
+  return events.slice(start);
+}
+
+function beginsTurn(events: readonly SessionEvent[], index: number): boolean {
+  const event = events[index];
+  return event?.message.role === "user" && events[index - 1]?.turn !== event.turn;
+}
+
+/** A user's event with its labels. What was overheard is shown once, and not at all if it is an event itself. */
+function showInput(
+  { author, at, context = [] }: SessionEvent,
+  message: UserModelMessage,
+  known: Set<string>,
+): UserModelMessage {
+  const overheard = context.filter(({ id }) => !known.has(id));
+  for (const { id } of overheard) known.add(id);
+  const opening = [
+    ...overheard.map(({ author: speaker, text }) => encodeUtterance({ kind: "overheard", author: speaker, text })),
+    openLabel({ kind: "said", at, ...(author ? { author } : {}) }),
+  ].join("\n");
+  const parts = showContent(message.content);
+  if (parts.length === 0) return { ...message, content: "" };
+  return { ...message, content: joinTexts([textPart(opening), ...parts, textPart(closeLabel("said"))]) };
+}
+
+/** Neutralised texts, and files by value: a link would be fetched by the SDK or the provider, whoever sent it. */
+function showContent(content: UserModelMessage["content"]): UserPart[] {
+  if (typeof content === "string") return content.trim() === "" ? [] : [textPart(neutralise(content))];
+  return content
+    .filter((part) => part.type !== "text" || part.text.trim() !== "")
+    .map((part) => {
+      if (part.type === "text") return { ...part, text: neutralise(part.text) };
+      return isLink(part.type === "image" ? part.image : part.data) ? textPart("[a linked file, not shown]") : part;
+    });
+}
+
+function isLink(data: unknown): boolean {
+  if (data instanceof URL) return data.protocol !== "data:";
+  return typeof data === "string" && URL.canParse(data) && !data.startsWith("data:");
+}
+
+function textPart(text: string): UserPart {
+  return { type: "text", text };
+}
+
+/** Neighbouring plain texts as one, since not every provider keeps the border between parts. */
+function joinTexts(parts: readonly UserPart[]): UserPart[] {
+  const joined: UserPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.type === "text" && part.type === "text") {
+      joined[joined.length - 1] = { ...last, ...part, text: last.text + part.text };
+    } else joined.push(part);
+  }
+  return joined;
+}

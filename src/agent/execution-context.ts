@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import type { ModelMessage } from "ai";
+import type { JsonObject } from "../session/plain-json.ts";
+import { plainJson } from "../session/plain-json.ts";
+import type { Author, SessionEvent } from "../session/session-event.ts";
+
+/** What one run works on: the events it started from, those it added, and the state. Never shared between runs. */
+export class ExecutionContext {
+  readonly turn: string;
+  /** Who asked: the author of the newest input. */
+  readonly author: Author | undefined;
+  /** What the model has said in the step that is under way. Becomes an event when the step is complete. */
+  unfinishedText = "";
+  #events: readonly SessionEvent[];
+  #state: JsonObject;
+
+  constructor(start: {
+    readonly turn: string;
+    readonly author: Author | undefined;
+    readonly events: readonly SessionEvent[];
+    readonly state: JsonObject;
+  }) {
+    this.turn = start.turn;
+    this.author = start.author;
+    this.#events = start.events;
+    this.#state = start.state;
+  }
+
+  get events(): readonly SessionEvent[] {
+    return this.#events;
+  }
+
+  get state(): JsonObject {
+    return this.#state;
+  }
+
+  /** @throws ThreadkeeperError `NOT_PLAIN_JSON` */
+  set state(next: JsonObject) {
+    this.#state = plainJson(next, "state");
+  }
+
+  /** Takes over the events as they were stored, with their places. */
+  saved(events: readonly SessionEvent[]): void {
+    this.#events = events;
+  }
+
+  /** @throws ThreadkeeperError `NOT_PLAIN_JSON` */
+  addEvent(message: ModelMessage): SessionEvent {
+    const event: SessionEvent = {
+      id: randomUUID(),
+      at: new Date().toISOString(),
+      turn: this.turn,
+      message: plainJson(message, "message"),
+    };
+    this.#events = [...this.#events, event];
+    return event;
+  }
+}

@@ -1,0 +1,145 @@
+import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart } from "ai";
+import { ThreadkeeperError } from "../errors.ts";
+import type { AgentEvent, AgentResult, FinishReason, Usage } from "./agent-event.ts";
+import { contextWindow } from "./context-window.ts";
+import type { ExecutionContext } from "./execution-context.ts";
+import { type ModelAnswer, type ModelPlan, modelStep } from "./model-step.ts";
+import { callTool } from "./tool-call.ts";
+
+export interface LoopPlan extends ModelPlan {
+  /** Model calls in a turn, at most. The last may not call tools, so that it ends with an answer. */
+  readonly maxSteps: number;
+  /** How much of the conversation the model is shown, in bytes of its events. */
+  readonly windowBytes: number;
+}
+
+export interface LoopControl {
+  readonly signal: AbortSignal;
+  /** Called wherever what has happened must not be lost: before tools are run, and after. */
+  save(): Promise<void>;
+}
+
+export type Answer = Omit<AgentResult, "turn" | "events">;
+type Progress = Extract<AgentEvent, { type: "text-delta" | "tool-start" | "tool-end" }>;
+
+/**
+ * Asks the model, runs the tools that it calls, and asks again until it has answered. Knows nothing of sessions. The
+ * answer's text is exactly the deltas put together, and its last event is in the context, not yet saved.
+ * @throws ThreadkeeperError; the context then holds what was completed
+ */
+export async function* runLoop(
+  context: ExecutionContext,
+  plan: LoopPlan,
+  control: LoopControl,
+): AsyncGenerator<Progress, Answer> {
+  const { turn } = context;
+  let text = "";
+  let usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  for (let steps = 1; ; steps += 1) {
+    const last = steps === plan.maxSteps && plan.tools.size > 0;
+    let answer: ModelAnswer | undefined;
+    const window = contextWindow(context.events, plan.windowBytes);
+    for await (const part of modelStep(plan, window, { toolChoice: last ? "none" : "auto", signal: control.signal })) {
+      if (part.type === "answer") {
+        answer = part;
+        continue;
+      }
+      const parting = text !== "" && context.unfinishedText === "" ? "\n\n" : "";
+      context.unfinishedText += part.text;
+      text += parting + part.text;
+      yield { type: "text-delta", turn, text: parting + part.text };
+    }
+    if (!answer) throw new ThreadkeeperError("MODEL_FAILED", "the model's answer broke off");
+    usage = addUsage(usage, answer.usage);
+    const calls = callsOf(answer.messages);
+    if (calls.length === 0) {
+      const finishReason = last && steps > 1 ? "step-limit" : finishReasonOf(answer);
+      if (text.trim() === "") throw emptyAnswer(finishReason);
+      addAll(context, answer.messages);
+      return { text, finishReason, usage, steps };
+    }
+    addAll(context, answer.messages);
+    await control.save();
+    if (yield* runTools(context, plan, control, calls, answer.messages)) await control.save();
+  }
+}
+
+/**
+ * Runs the calls that have no result yet, one after the other: what one tool changes, the next may rely on. Results
+ * become an event also when the run is aborted between two of them. Whether anything was run.
+ */
+async function* runTools(
+  context: ExecutionContext,
+  plan: LoopPlan,
+  { signal }: LoopControl,
+  calls: readonly ToolCallPart[],
+  messages: readonly ModelMessage[],
+): AsyncGenerator<Progress, boolean> {
+  const { turn, author } = context;
+  const answered = new Set(resultsOf(messages).map(({ toolCallId }) => toolCallId));
+  const results: ToolResultPart[] = [];
+  try {
+    for (const { toolCallId, toolName: name, input } of calls) {
+      yield { type: "tool-start", turn, callId: toolCallId, name };
+      let failed = true;
+      // A call that the SDK could not read has its result from the SDK already.
+      if (!answered.has(toolCallId)) {
+        const output = await callTool(plan.tools.get(name), input, {
+          signal,
+          author,
+          state: context.state,
+          setState: (next) => {
+            context.state = next;
+          },
+        });
+        results.push({ type: "tool-result", toolCallId, toolName: name, output });
+        failed = output.type === "error-text";
+      }
+      yield { type: "tool-end", turn, callId: toolCallId, name, failed };
+    }
+  } finally {
+    if (results.length > 0) context.addEvent({ role: "tool", content: results });
+  }
+  return results.length > 0;
+}
+
+function addAll(context: ExecutionContext, messages: readonly ModelMessage[]): void {
+  for (const message of messages) context.addEvent(message);
+  context.unfinishedText = "";
+}
+
+function partsOf(messages: readonly ModelMessage[]): Exclude<AssistantModelMessage["content"], string> {
+  return messages.flatMap(({ role, content }) => (role === "assistant" && typeof content !== "string" ? content : []));
+}
+
+function callsOf(messages: readonly ModelMessage[]): ToolCallPart[] {
+  return partsOf(messages).filter((part) => part.type === "tool-call" && !part.providerExecuted) as ToolCallPart[];
+}
+
+function resultsOf(messages: readonly ModelMessage[]): ToolResultPart[] {
+  const parts = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
+  return parts.filter((part) => part.type === "tool-result");
+}
+
+function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
+  };
+}
+
+function finishReasonOf({ finishReason }: ModelAnswer): FinishReason {
+  return finishReason === "stop" || finishReason === "length" || finishReason === "content-filter"
+    ? finishReason
+    : "other";
+}
+
+function emptyAnswer(finishReason: FinishReason): ThreadkeeperError {
+  if (finishReason === "step-limit") {
+    return new ThreadkeeperError("STEP_LIMIT", "the model came to no answer within the steps that it may take");
+  }
+  return new ThreadkeeperError("MODEL_EMPTY_ANSWER", `the model gave an empty answer (${finishReason})`, {
+    fields: { finishReason },
+  });
+}

@@ -1,0 +1,84 @@
+import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { APICallError, NoSuchModelError, RetryError } from "ai";
+import { type ErrorCode, type ErrorFields, ThreadkeeperError } from "../errors.ts";
+
+const tooLong =
+  /context[_ ]length|context window|prompt is too long|maximum (?:context|number of tokens)|too many (?:input )?tokens|input (?:is|was) too long|exceeds? the .*token/i;
+const networkCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+/**
+ * Whatever a model call threw, as one of ours. The message is made here and safe to log: the provider's own text may
+ * hold a part of the key or of the conversation, and is only in `cause`.
+ */
+export function modelError(
+  error: unknown,
+  { provider, modelId }: Pick<LanguageModelV3, "provider" | "modelId">,
+): ThreadkeeperError {
+  if (error instanceof ThreadkeeperError) return error;
+  const cause = RetryError.isInstance(error) ? error.lastError : error;
+  const call = APICallError.isInstance(cause) ? cause : undefined;
+  const status = call?.statusCode ?? statusIn(cause);
+  const text = [cause, call?.responseBody].map(textOf).join(" ");
+  const network = networkCode(cause);
+  const model = `${provider}:${modelId}`;
+  const make = (code: ErrorCode, message: string, more: ErrorFields = {}) =>
+    new ThreadkeeperError(code, message, { cause, fields: { model, status, ...more } });
+
+  if (status === 401 || status === 403 || /invalid.{0,20}api key|incorrect api key/i.test(text)) {
+    return make("MODEL_KEY_REFUSED", `the provider of ${model} refused the key (${status ?? "no status"}): check it`);
+  }
+  if (status === 413 || tooLong.test(text)) {
+    return make("MODEL_INPUT_TOO_LONG", `the conversation is too long for ${model}`);
+  }
+  if (status === 404 || NoSuchModelError.isInstance(cause)) {
+    return make("MODEL_NOT_FOUND", `there is no model ${model} at its provider: check the name in MODEL`);
+  }
+  if (status === 429 || status === 529 || /rate.?limit|overloaded|insufficient_quota/i.test(text)) {
+    return make("MODEL_RATE_LIMITED", `the provider of ${model} takes no more requests for now (${status ?? "limit"})`);
+  }
+  if (network || (call && status === undefined)) {
+    const where = call ? ` at ${originOf(call.url)}` : "";
+    return make("MODEL_UNREACHABLE", `the server of ${model}${where} cannot be reached (${network ?? "no answer"})`, {
+      network,
+    });
+  }
+  const name = cause instanceof Error ? cause.name : typeof cause;
+  return make("MODEL_FAILED", `the call of ${model} failed (${status ?? name})`);
+}
+
+/** Errors inside of a stream are the provider's own plain objects. */
+function statusIn(error: unknown): number | undefined {
+  const value = Reflect.get(Object(error), "status") ?? Reflect.get(Object(error), "code");
+  return typeof value === "number" && value >= 400 && value < 600 ? value : undefined;
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Error) return value.message;
+  if (typeof value === "string") return value;
+  return value === undefined ? "" : (JSON.stringify(value) ?? "");
+}
+
+function networkCode(error: unknown): string | undefined {
+  for (let current = error, depth = 0; current instanceof Error && depth < 8; current = current.cause, depth += 1) {
+    const code: unknown = Reflect.get(current, "code");
+    if (typeof code === "string" && networkCodes.has(code)) return code;
+  }
+  return undefined;
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : "its address";
+}

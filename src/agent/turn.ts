@@ -1,0 +1,110 @@
+import { randomInt } from "node:crypto";
+import { hasCode, ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { CoveredInput } from "../session/session-manager.ts";
+import { abortReason } from "./abort-race.ts";
+import type { AgentEvent, CallFailed } from "./agent-event.ts";
+import type { ExecutionContext } from "./execution-context.ts";
+import { type LoopPlan, runLoop } from "./loop.ts";
+import type { Outcome } from "./waiting-calls.ts";
+
+export interface TurnPlan extends LoopPlan {
+  /** How long a turn may take, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+export interface Turn {
+  readonly context: ExecutionContext;
+  readonly inputs: readonly CoveredInput[];
+  /** Aborted by a stop, a reset or a shutdown; the reason says which. */
+  readonly signal: AbortSignal;
+  /** For the log. */
+  readonly sessionId: string | undefined;
+  /** Stores what the context has that is not stored; `ended`: the turn is complete. */
+  save(ended: boolean): Promise<void>;
+  /** Called once, as soon as it is known what came of the turn, before that is told. */
+  settle(outcome: Outcome): void;
+}
+
+/**
+ * One turn from start to end, whatever happens in it: never throws, and leaves in the session the users' words, the
+ * calls and results that were completed, and either the whole answer or none. Only a stop keeps the part that was
+ * said, since people have read it; a consumer that goes away in the middle counts as a stop.
+ */
+export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<AgentEvent, void> {
+  const { context, inputs } = turn;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(deadlineError(plan.deadlineMs)), plan.deadlineMs);
+  const signal = AbortSignal.any([turn.signal, deadline.signal]);
+  let settled = false;
+  const settle = (outcome: Outcome) => {
+    settled = true;
+    turn.settle(outcome);
+  };
+  const fail = async (error: ThreadkeeperError): Promise<AgentEvent | undefined> => {
+    const told = await keepWhatIsDone(turn, error);
+    settle({ error: told });
+    if (hasCode(told, "RUN_LOST")) return undefined;
+    const reference = report(plan.log, told, { turn: context.turn, sessionId: turn.sessionId });
+    return { type: "turn-failed", turn: context.turn, error: told, reference };
+  };
+  try {
+    yield { type: "turn-start", turn: context.turn, replyTo: inputs.at(-1)?.replyTo, inputs };
+    const answer = yield* runLoop(context, plan, { signal, save: () => turn.save(false) });
+    await turn.save(true);
+    const events = context.events.filter((event) => event.turn === context.turn);
+    settle({ result: { turn: context.turn, ...answer, events } });
+    yield { type: "turn-end", turn: context.turn, ...answer };
+  } catch (error) {
+    const failure = await fail(toThreadkeeperError(error));
+    if (failure) yield failure;
+  } finally {
+    clearTimeout(timer);
+    if (!settled) await fail(signal.aborted ? abortReason(signal) : consumerGone());
+  }
+}
+
+/** The reason for a run whose consumer stopped pulling. */
+export function consumerGone(): ThreadkeeperError {
+  return new ThreadkeeperError("RUN_STOPPED", "nobody reads the run's events any more");
+}
+
+/** Logs a call that came to nothing before any turn, and makes the event that tells of it. */
+export function failCall(log: Logger, error: ThreadkeeperError, sessionId: string | undefined): CallFailed {
+  return { type: "call-failed", error, reference: report(log, error, { sessionId }) };
+}
+
+/** The short code that a person can quote and that stands in the log. */
+function makeReference(): string {
+  return Array.from({ length: 6 }, () => randomInt(36).toString(36)).join("");
+}
+
+/** The error to tell: the turn's own, unless keeping showed that the run was taken away meanwhile. */
+async function keepWhatIsDone({ context, save }: Turn, error: ThreadkeeperError): Promise<ThreadkeeperError> {
+  if (hasCode(error, "RUN_LOST")) return error;
+  if (hasCode(error, "RUN_STOPPED") && context.unfinishedText.trim() !== "") {
+    context.addEvent({ role: "assistant", content: context.unfinishedText });
+  }
+  try {
+    await save(true);
+    return error;
+  } catch (saving) {
+    return hasCode(saving, "RUN_LOST") ? saving : error;
+  }
+}
+
+function report(log: Logger, error: ThreadkeeperError, where: Record<string, string | undefined>): string {
+  const reference = makeReference();
+  const { code, fields, message, cause } = error;
+  const level = hasCode(error, "RUN_STOPPED") ? "info" : "error";
+  log[level]({ ...fields, ...where, code, reference }, message);
+  // It may quote the conversation.
+  if (cause !== undefined) log.trace({ reference, err: cause }, "the cause");
+  return reference;
+}
+
+function deadlineError(deadlineMs: number): ThreadkeeperError {
+  return new ThreadkeeperError("RUN_DEADLINE", `the turn took longer than ${deadlineMs / 1000} s`, {
+    fields: { deadlineMs },
+  });
+}
