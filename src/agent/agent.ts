@@ -1,9 +1,9 @@
-import { randomInt, randomUUID } from "node:crypto";
 import type { LanguageModelV3, SharedV3ProviderOptions } from "@ai-sdk/provider";
 import type { UserContent } from "ai";
 import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { type Json, plainJson } from "../session/plain-json.ts";
+import { randomId } from "../session/random-id.ts";
 import type { Author, ContextMessage, SessionEvent } from "../session/session-event.ts";
 import type { Input, SessionManager } from "../session/session-manager.ts";
 import type { AgentResult } from "./agent-event.ts";
@@ -138,7 +138,7 @@ export class Agent {
 
   /** A turn of no session: it starts from its input alone, and nothing of it is saved. */
   async *#blankTurn({ id, author, content, context, replyTo }: Input, signal: AbortSignal): OutcomeStream {
-    const turn = Array.from({ length: 12 }, () => randomInt(36).toString(36)).join("");
+    const turn = randomId();
     const event: SessionEvent = {
       id,
       at: new Date().toISOString(),
@@ -166,7 +166,7 @@ const neverAborted = new AbortController().signal;
 
 /** @throws ThreadkeeperError `INPUT_INVALID` if nothing is said, or `NOT_PLAIN_JSON` */
 function makeInput(content: string | UserContent, options: RunOptions): Input {
-  const { eventId: id = randomUUID(), author, context, replyTo } = options;
+  const { eventId: id = randomId(), author, context, replyTo } = options;
   const empty =
     typeof content === "string"
       ? content.trim() === ""

@@ -10,13 +10,10 @@ type UserPart = Exclude<UserModelMessage["content"], string>[number];
  * labelled, healed. Depends on the events alone, so a longer conversation begins with the same bytes.
  */
 export function contextWindow(events: readonly SessionEvent[], maxBytes: number): ModelMessage[] {
-  const known = new Set<string>();
   return healMessages(
-    cutAtTurn(events, maxBytes).map((event) => {
-      const shown = event.message.role === "user" ? showInput(event, event.message, known) : event.message;
-      known.add(event.id);
-      return shown;
-    }),
+    cutAtTurn(events, maxBytes).map((event) =>
+      event.message.role === "user" ? showInput(event, event.message) : event.message,
+    ),
   );
 }
 
@@ -32,22 +29,15 @@ export function cutAtTurn(events: readonly SessionEvent[], maxBytes: number): re
   return events.slice(start);
 }
 
+/** At the first of the user's words, as a session is loaded. */
 function beginsTurn(events: readonly SessionEvent[], index: number): boolean {
-  const event = events[index];
-  return event?.message.role === "user" && events[index - 1]?.turn !== event.turn;
+  return events[index]?.message.role === "user" && events[index - 1]?.message.role !== "user";
 }
 
-/** A user's event with its labels. What was overheard is shown once, and not at all if it is an event itself. */
-function showInput(
-  { author, at, context = [] }: SessionEvent,
-  message: UserModelMessage,
-  known: Set<string>,
-): UserModelMessage {
-  const overheard = context.filter(({ id }) => !known.has(id));
-  for (const { id } of overheard) known.add(id);
+function showInput({ author, at, context = [] }: SessionEvent, message: UserModelMessage): UserModelMessage {
   const opening = [
-    ...overheard.map(({ author: speaker, text }) => encodeUtterance({ kind: "overheard", author: speaker, text })),
-    openLabel({ kind: "said", at, ...(author ? { author } : {}) }),
+    ...context.map(({ author: speaker, text }) => encodeUtterance({ kind: "overheard", author: speaker, text })),
+    openLabel({ kind: "said", at, ...(author && { author }) }),
   ].join("\n");
   const parts = showContent(message.content);
   if (parts.length === 0) return { ...message, content: "" };

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { ModelMessage } from "ai";
 import type { JsonObject } from "../session/plain-json.ts";
 import { plainJson } from "../session/plain-json.ts";
+import { randomId } from "../session/random-id.ts";
 import type { Author, SessionEvent } from "../session/session-event.ts";
 
 /** What one run works on: the events it started from, those it added, and the state. Never shared between runs. */
@@ -47,7 +47,7 @@ export class ExecutionContext {
   /** @throws ThreadkeeperError `NOT_PLAIN_JSON` */
   addEvent(message: ModelMessage): SessionEvent {
     const event: SessionEvent = {
-      id: randomUUID(),
+      id: randomId(),
       at: new Date().toISOString(),
       turn: this.turn,
       message: plainJson(message, "message"),

@@ -1,6 +1,6 @@
-import { randomInt } from "node:crypto";
 import { hasCode, ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { randomId } from "../session/random-id.ts";
 import type { CoveredInput } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
@@ -74,11 +74,6 @@ export function failCall(log: Logger, error: ThreadkeeperError, sessionId: strin
   return { type: "call-failed", error, reference: report(log, error, { sessionId }) };
 }
 
-/** The short code that a person can quote and that stands in the log. */
-function makeReference(): string {
-  return Array.from({ length: 6 }, () => randomInt(36).toString(36)).join("");
-}
-
 /** The error to tell: the turn's own, unless keeping showed that the run was taken away meanwhile. */
 async function keepWhatIsDone({ context, save }: Turn, error: ThreadkeeperError): Promise<ThreadkeeperError> {
   if (hasCode(error, "RUN_LOST")) return error;
@@ -94,7 +89,7 @@ async function keepWhatIsDone({ context, save }: Turn, error: ThreadkeeperError)
 }
 
 function report(log: Logger, error: ThreadkeeperError, where: Record<string, string | undefined>): string {
-  const reference = makeReference();
+  const reference = randomId().slice(0, 6);
   const { code, fields, message, cause } = error;
   const level = hasCode(error, "RUN_STOPPED") ? "info" : "error";
   log[level]({ ...fields, ...where, code, reference }, message);
