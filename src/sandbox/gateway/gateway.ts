@@ -1,0 +1,186 @@
+import { GatewayDispatchEvents, GatewayOpcodes } from "discord-api-types/v10";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { BotAccess } from "../bot-access.ts";
+import type { TrafficCounters } from "../counters.ts";
+import { apiThread, apiThreadMember, apiUser } from "../wire.ts";
+import type { Change } from "../world/change.ts";
+import { canView } from "../world/permissions.ts";
+import { isThread, type World } from "../world/world.ts";
+import { type Dispatch, dispatchesOf } from "./dispatches.ts";
+import { GatewayConnection } from "./gateway-connection.ts";
+import { GatewaySession } from "./gateway-session.ts";
+
+export interface GatewayOptions {
+  readonly world: World;
+  readonly access: BotAccess;
+  readonly counters: TrafficCounters;
+  /** Milliseconds between a bot's heartbeats. */
+  readonly heartbeatMs: number;
+  readonly onUnknown: (what: string) => void;
+}
+
+/** Tells every connected process of the bot what happens. https://discord.com/developers/docs/events/gateway */
+export class Gateway {
+  readonly access: BotAccess;
+  readonly heartbeatMs: number;
+  /** For upgrades that have passed the doors. */
+  readonly sockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1_024 });
+  readonly #world: World;
+  readonly #counters: TrafficCounters;
+  readonly #onUnknown: (what: string) => void;
+  readonly #sessions = new Map<string, GatewaySession>();
+  /** The channels that the bot has seen so far: one that comes into sight brings its threads along. */
+  #visible: Set<string>;
+  readonly #stop: () => void;
+
+  constructor({ world, access, counters, heartbeatMs, onUnknown }: GatewayOptions) {
+    this.access = access;
+    this.heartbeatMs = heartbeatMs;
+    this.#world = world;
+    this.#counters = counters;
+    this.#onUnknown = onUnknown;
+    this.#visible = this.#visibleChannels();
+    this.sockets.on("connection", (socket) => {
+      counters.count("connections");
+      new GatewayConnection(this, socket);
+    });
+    this.#stop = world.onChange((change) => this.tell(change));
+  }
+
+  get #botId(): string {
+    return this.#world.state.botId;
+  }
+
+  /** READY, then every server. */
+  begin(socket: WebSocket, intents: number): GatewaySession {
+    const session = new GatewaySession(socket, intents);
+    this.#sessions.set(session.id, session);
+    const guilds = this.#world.guildsOf(this.#botId);
+    session.dispatch(GatewayDispatchEvents.Ready, {
+      v: 10,
+      user: apiUser(this.#world.bot),
+      guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
+      session_id: session.id,
+      session_type: "normal",
+      resume_gateway_url: this.url,
+      shard: [0, 1],
+      application: { id: this.#botId, flags: 0 },
+      private_channels: [],
+      relationships: [],
+    });
+    for (const guild of guilds)
+      if (!this.#world.outages.has(guild.id)) this.#send(session, { type: "guild-available", guild });
+    this.#counters.count("identifies");
+    return session;
+  }
+
+  get url(): string {
+    return `${this.#world.origin.replace("http:", "ws:")}/gateway`;
+  }
+
+  session(id: string): GatewaySession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  continue(session: GatewaySession, socket: WebSocket, sequence: number): void {
+    session.socket?.close(4000, "Resumed elsewhere.");
+    session.resume(socket, sequence);
+    this.#counters.count("resumes");
+  }
+
+  forget(session: GatewaySession): void {
+    this.#sessions.delete(session.id);
+  }
+
+  unknownOperation(operation: number): void {
+    this.#counters.notKnown(`gateway operation ${operation}`);
+    this.#onUnknown(`gateway operation ${operation}`);
+  }
+
+  /** Tells every session of a change, as far as it concerns it. */
+  tell(change: Change): void {
+    const guildId = this.#guildOf(change);
+    if (guildId && this.#world.outages.has(guildId) && change.type !== "guild-unavailable") return;
+    for (const session of this.#sessions.values()) this.#send(session, change);
+    if (change.type === "channel-updated" || change.type === "role-updated" || change.type === "member-updated") {
+      this.#tellWhatCameIntoSight();
+    } else if (change.type === "channel-created" || change.type === "channel-deleted") {
+      this.#visible = this.#visibleChannels();
+    }
+  }
+
+  #send(session: GatewaySession, change: Change): void {
+    for (const { event, data } of dispatchesOf(this.#world, change, this.#botId, session.intents)) {
+      session.dispatch(event, data);
+    }
+  }
+
+  /** Tells every session the same, whatever its intents. */
+  dispatch({ event, data }: Omit<Dispatch, "intents">): void {
+    for (const session of this.#sessions.values()) session.dispatch(event, data);
+  }
+
+  #visibleChannels(): Set<string> {
+    const channels = this.#world.guildsOf(this.#botId).flatMap(({ id }) => this.#world.channelsOf(id));
+    return new Set(channels.filter((channel) => canView(this.#world, this.#botId, channel)).map(({ id }) => id));
+  }
+
+  #tellWhatCameIntoSight(): void {
+    const before = this.#visible;
+    this.#visible = this.#visibleChannels();
+    for (const id of this.#visible) {
+      const channel = this.#world.channel(id);
+      if (before.has(id) || !("guildId" in channel)) continue;
+      const threads = this.#world
+        .threadsOf(channel.guildId, id)
+        .filter((thread) => !thread.archived && canView(this.#world, this.#botId, thread));
+      const data = {
+        guild_id: channel.guildId,
+        channel_ids: [id],
+        threads: threads.map((thread) => apiThread(thread, this.#botId)),
+        members: threads
+          .filter((thread) => this.#botId in thread.members)
+          .map((thread) => apiThreadMember(thread, this.#botId)),
+      };
+      this.dispatch({ event: GatewayDispatchEvents.ThreadListSync, data });
+    }
+  }
+
+  #guildOf(change: Change): string | undefined {
+    if ("guildId" in change) return change.guildId;
+    if ("guild" in change) return change.guild.id;
+    if ("thread" in change) return change.thread.guildId;
+    const channelId =
+      "message" in change
+        ? change.message.channelId
+        : "channel" in change
+          ? change.channel.id
+          : "interaction" in change
+            ? change.interaction.channelId
+            : "channelId" in change
+              ? change.channelId
+              : undefined;
+    const channel = channelId === undefined ? undefined : this.#world.state.channels[channelId];
+    return channel && (isThread(channel) || "guildId" in channel) ? channel.guildId : undefined;
+  }
+
+  /** Cuts every connection. A session that can't be resumed is forgotten, so that RESUME meets INVALID_SESSION. */
+  dropSockets({ resumable }: { readonly resumable: boolean }): void {
+    for (const session of [...this.#sessions.values()]) {
+      session.socket?.terminate();
+      if (!resumable) this.forget(session);
+    }
+  }
+
+  /** Operation 7: asks everybody to come again. */
+  askToReconnect(): void {
+    for (const { socket } of this.#sessions.values())
+      socket?.send(JSON.stringify({ op: GatewayOpcodes.Reconnect, d: null }));
+  }
+
+  close(): void {
+    this.#stop();
+    for (const socket of this.sockets.clients) socket.terminate();
+    this.sockets.close();
+  }
+}

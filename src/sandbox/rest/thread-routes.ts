@@ -1,0 +1,92 @@
+import { ChannelType } from "discord-api-types/v10";
+import { Hono } from "hono";
+import { apiMessage, apiThread, apiThreadMember } from "../wire.ts";
+import { DiscordError } from "../world/discord-error.ts";
+import { canView, demand } from "../world/permissions.ts";
+import type { Thread } from "../world/state.ts";
+import { addToThread, postInForum, removeFromThread, threadInChannel, threadOnMessage } from "../world/threads.ts";
+import { asThread, isGuildChannel } from "../world/world.ts";
+import { field, type RequestBody, readBody, readDraft, requiredText } from "./request-body.ts";
+import type { RestEnvironment, RestParts } from "./rest-parts.ts";
+
+export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
+  const bot = world.state.botId;
+  const me = (userId: string) => (userId === "@me" ? bot : userId);
+
+  /** Threads with the bot's own memberships in them. */
+  const listing = (threads: readonly Thread[]) => ({
+    threads: threads.map((thread) => apiThread(thread, bot)),
+    members: threads.filter((thread) => bot in thread.members).map((thread) => apiThreadMember(thread, bot)),
+  });
+
+  const archived = (channelId: string, type: Thread["type"], query: Record<string, string>) => {
+    const channel = world.channel(channelId);
+    demand(world, bot, channel, "ReadMessageHistory");
+    if (!isGuildChannel(channel)) throw new DiscordError(50024);
+    const limit = Number(query["limit"] ?? 50);
+    const before = Date.parse(query["before"] ?? "") || Number.POSITIVE_INFINITY;
+    const found = world
+      .threadsOf(channel.guildId, channelId)
+      .filter((thread) => thread.archived && thread.type === type && canView(world, bot, thread))
+      .filter((thread) => Date.parse(thread.archiveChangedAt) < before)
+      .sort((first, second) => Date.parse(second.archiveChangedAt) - Date.parse(first.archiveChangedAt));
+    return { ...listing(found.slice(0, limit)), has_more: found.length > limit };
+  };
+
+  return new Hono<RestEnvironment>()
+    .post("/channels/:channelId/messages/:messageId/threads", async (context) => {
+      const { json } = await readBody(context);
+      const { channelId, messageId } = context.req.param();
+      return context.json(apiThread(threadOnMessage(world, bot, channelId, messageId, plan(json)), bot), 201);
+    })
+    .post("/channels/:channelId/threads", async (context) => {
+      const { json, files } = await readBody(context);
+      const channelId = context.req.param("channelId");
+      if (world.channel(channelId).type === ChannelType.GuildForum) {
+        const first = { json: (json["message"] ?? {}) as RequestBody["json"], files };
+        const { thread, message } = postInForum(world, bot, channelId, plan(json), readDraft(first));
+        return context.json({ ...apiThread(thread, bot), message: apiMessage(world, message, bot) }, 201);
+      }
+      const isPrivate = (field(json, "type", "number") ?? ChannelType.PrivateThread) === ChannelType.PrivateThread;
+      const invitable = field(json, "invitable", "boolean");
+      const thread = threadInChannel(world, bot, channelId, { ...plan(json), isPrivate, invitable });
+      return context.json(apiThread(thread, bot), 201);
+    })
+    .get("/channels/:channelId/thread-members", (context) => {
+      const thread = asThread(world.channel(context.req.param("channelId")));
+      demand(world, bot, thread);
+      return context.json(Object.keys(thread.members).map((userId) => apiThreadMember(thread, userId)));
+    })
+    .get("/channels/:channelId/thread-members/:userId", (context) => {
+      const thread = asThread(world.channel(context.req.param("channelId")));
+      demand(world, bot, thread);
+      const userId = me(context.req.param("userId"));
+      if (!(userId in thread.members)) throw new DiscordError(10007);
+      return context.json(apiThreadMember(thread, userId));
+    })
+    .put("/channels/:channelId/thread-members/:userId", (context) => {
+      addToThread(world, bot, context.req.param("channelId"), me(context.req.param("userId")));
+      return context.body(null, 204);
+    })
+    .delete("/channels/:channelId/thread-members/:userId", (context) => {
+      removeFromThread(world, bot, context.req.param("channelId"), me(context.req.param("userId")));
+      return context.body(null, 204);
+    })
+    .get("/guilds/:guildId/threads/active", (context) => {
+      const guild = world.guild(context.req.param("guildId"));
+      if (!guild.members[bot]) throw new DiscordError(50001);
+      const active = world.threadsOf(guild.id).filter((thread) => !thread.archived && canView(world, bot, thread));
+      return context.json(listing(active));
+    })
+    .get("/channels/:channelId/threads/archived/public", (context) =>
+      context.json(archived(context.req.param("channelId"), ChannelType.PublicThread, context.req.query())),
+    )
+    .get("/channels/:channelId/threads/archived/private", (context) => {
+      demand(world, bot, world.channel(context.req.param("channelId")), "ManageThreads");
+      return context.json(archived(context.req.param("channelId"), ChannelType.PrivateThread, context.req.query()));
+    });
+}
+
+function plan(json: RequestBody["json"]): { name: string; autoArchive: number | undefined } {
+  return { name: requiredText(json, "name"), autoArchive: field(json, "auto_archive_duration", "number") };
+}

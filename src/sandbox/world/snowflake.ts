@@ -1,0 +1,28 @@
+/** Discord's first second; ids hold the milliseconds since then. */
+const epoch = 1_420_070_400_000n;
+
+/** Makes ids that only ever grow, as Discord's do: their order is the order of what happened. */
+export class Snowflakes {
+  #last: bigint;
+
+  constructor(last = "0") {
+    this.#last = BigInt(last);
+  }
+
+  next(): string {
+    const now = (BigInt(Date.now()) - epoch) << 22n;
+    this.#last = now > this.#last ? now : this.#last + 1n;
+    return String(this.#last);
+  }
+}
+
+/** When an id was made, in milliseconds since 1970. */
+export function timeOf(id: string): number {
+  return Number((BigInt(id) >> 22n) + epoch);
+}
+
+/** Below 0 if `first` was made before `second`: for decimal numbers without leading zeros the longer is the greater. */
+export function compareIds(first: string, second: string): number {
+  if (first.length !== second.length) return first.length - second.length;
+  return first < second ? -1 : first > second ? 1 : 0;
+}
