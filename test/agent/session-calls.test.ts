@@ -1,0 +1,452 @@
+import { describe, expect, it, vi } from "vitest";
+import { Agent } from "../../src/agent/agent.ts";
+import { ThreadkeeperError } from "../../src/errors.ts";
+import type { SessionManager } from "../../src/session/session-manager.ts";
+import { openMemoryStore } from "../../src/session/store/memory.ts";
+import { openSessions } from "../../src/session/store-session-manager.ts";
+import { type AgentRoom, agentRoom, drain, shape, transcript } from "../support/agent-room.ts";
+import { forever, scriptedModel } from "../support/scripted-model.ts";
+
+const room = { sessionId: "room" };
+const storeDown = new ThreadkeeperError("STORE_UNAVAILABLE", "the store is down");
+
+/** A promise, and what resolves it. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+function taken({ takes }: AgentRoom, ...outcomes: string[]): Promise<void> {
+  return vi.waitFor(() => expect(takes).toEqual(outcomes));
+}
+
+function asked({ model }: AgentRoom, calls: number): Promise<void> {
+  return vi.waitFor(() => expect(model.calls).toHaveLength(calls));
+}
+
+describe("inputs that come in a run", () => {
+  it("a second input waits and is answered after the first, in order", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);
+    const one = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    const two = drain(all.agent.stream("second", room));
+    await taken(all, "run", "waiting");
+    first.open();
+    expect(shape((await one).events)).toEqual(["turn-start", 'text "answer one"', "turn-end stop"]);
+    expect(shape((await two).events)).toEqual(["turn-start", 'text "answer two"', "turn-end stop"]);
+    expect(await transcript(all.sessions)).toEqual([
+      "user: first",
+      "assistant: answer one",
+      "user: second",
+      "assistant: answer two",
+    ]);
+  });
+
+  it("one turn answers all that waits: one call yields it, the others yield nothing and return its result", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], ["both"]]);
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = drain(all.agent.stream("second", { ...room, replyTo: "place two" }));
+    await taken(all, "run", "waiting");
+    const three = drain(all.agent.stream("third", { ...room, replyTo: "place three" }));
+    await taken(all, "run", "waiting", "waiting");
+    first.open();
+    await one;
+    const second = await two;
+    const third = await three;
+    expect(shape(second.events)).toEqual(["turn-start", 'text "both"', "turn-end stop"]);
+    expect(second.events[0]).toMatchObject({
+      replyTo: "place three",
+      inputs: [{ replyTo: "place two" }, { replyTo: "place three" }],
+    });
+    expect(third.events).toEqual([]);
+    expect(third.result).toEqual(second.result);
+    expect(all.model.promptOf(1)).toMatch(/second[\s\S]*third/);
+  });
+
+  it("a failed turn fails every call that it covered", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], [new Error("broken")]]);
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    const three = all.agent.run("third", room);
+    await taken(all, "run", "waiting", "waiting");
+    first.open();
+    await one;
+    await expect(two).rejects.toMatchObject({ code: "MODEL_FAILED" });
+    await expect(three).rejects.toMatchObject({ code: "MODEL_FAILED" });
+  });
+
+  it("past the bound a call is told that the queue is full, and nothing of it is stored", async () => {
+    const first = gate();
+    const sessions = await openSessions({ store: openMemoryStore(), maxWaiting: 1 });
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]], { sessions });
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    const { events } = await drain(all.agent.stream("third", room));
+    expect(events).toMatchObject([{ type: "call-failed", error: { code: "QUEUE_FULL", fields: { limit: 1 } } }]);
+    first.open();
+    await Promise.all([one, two]);
+    expect(await transcript(sessions)).not.toContain("user: third");
+  });
+
+  it("sessions run side by side", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, "slow"], ["quick"]]);
+    const slow = all.agent.run("one", room);
+    await asked(all, 1);
+    expect((await all.agent.run("two", { sessionId: "other", create: true }))?.text).toBe("quick");
+    held.open();
+    expect((await slow)?.text).toBe("slow");
+  });
+});
+
+describe("the same input twice", () => {
+  it("while it is answered, the second call returns that turn's result", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, "once"]]);
+    const one = all.agent.run("hi", { ...room, eventId: "e1" });
+    await asked(all, 1);
+    const two = drain(all.agent.stream("hi", { ...room, eventId: "e1" }));
+    await taken(all, "run", "known");
+    held.open();
+    expect((await two).events).toEqual([]);
+    expect((await two).result).toEqual(await one);
+    all.model.assertComplete();
+  });
+
+  it("while it waits, both calls come to the same turn", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, "first"], ["once"]]);
+    const zero = all.agent.run("before", room);
+    await asked(all, 1);
+    const one = all.agent.run("hi", { ...room, eventId: "e1" });
+    await taken(all, "run", "waiting");
+    const two = all.agent.run("hi", { ...room, eventId: "e1" });
+    await taken(all, "run", "waiting", "known");
+    held.open();
+    await zero;
+    expect((await one)?.text).toBe("once");
+    expect(await two).toEqual(await one);
+    all.model.assertComplete();
+  });
+
+  it("after it was answered, the second call comes to nothing", async () => {
+    const all = await agentRoom([["once"]]);
+    await all.agent.run("hi", { ...room, eventId: "e1" });
+    expect(await all.agent.run("hi", { ...room, eventId: "e1" })).toBeUndefined();
+    all.model.assertComplete();
+  });
+});
+
+describe("a waiting caller that goes away", () => {
+  it("its input is answered all the same, by whoever finishes", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);
+    const one = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    const leave = new AbortController();
+    const two = all.agent.run("second", { ...room, signal: leave.signal });
+    await taken(all, "run", "waiting");
+    leave.abort();
+    await expect(two).rejects.toMatchObject({ code: "RUN_STOPPED" });
+    first.open();
+    const { events, result } = await one;
+    expect(shape(events)).toEqual([
+      "turn-start",
+      'text "answer one"',
+      "turn-end stop",
+      "turn-start",
+      'text "answer two"',
+      "turn-end stop",
+    ]);
+    expect(result?.text).toBe("answer one");
+  });
+
+  it("a consumer that breaks off while it waits is let go at once", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);
+    const one = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    const two = all.agent.stream("second", room);
+    const pulled = two.next();
+    await taken(all, "run", "waiting");
+    await two.return(undefined);
+    expect(await pulled).toEqual({ done: true, value: undefined });
+    first.open();
+    expect(shape((await one).events)).toContain('text "answer two"');
+  });
+
+  it("a stop of the turn before does not stop the one that follows it", async () => {
+    const all = await agentRoom([["half", forever], ["answer two"]]);
+    const stop = new AbortController();
+    const one = drain(all.agent.stream("first", { ...room, signal: stop.signal }));
+    await asked(all, 1);
+    const leave = new AbortController();
+    const two = all.agent.run("second", { ...room, signal: leave.signal });
+    await taken(all, "run", "waiting");
+    leave.abort();
+    await expect(two).rejects.toMatchObject({ code: "RUN_STOPPED" });
+    stop.abort();
+    expect(shape((await one).events)).toEqual([
+      "turn-start",
+      'text "half"',
+      "turn-failed RUN_STOPPED",
+      "turn-start",
+      'text "answer two"',
+      "turn-end stop",
+    ]);
+  });
+});
+
+describe("a consumer that stops pulling", () => {
+  it("aborts the model's call, keeps what was said and frees the session", async () => {
+    const all = await agentRoom([["half", forever], ["whole"]]);
+    for await (const event of all.agent.stream("first", room)) if (event.type === "text-delta") break;
+    expect(all.model.abandoned).toBe(1);
+    expect(await transcript(all.sessions)).toEqual(["user: first", "assistant: half"]);
+    expect((await all.agent.run("second", room))?.text).toBe("whole");
+  });
+
+  it("may leave while the provider hangs", async () => {
+    const all = await agentRoom([[forever], ["whole"]]);
+    const stream = all.agent.stream("first", room);
+    await stream.next();
+    const hanging = stream.next();
+    await asked(all, 1);
+    await stream.return(undefined);
+    expect((await hanging).value).toMatchObject({ type: "turn-failed", error: { code: "RUN_STOPPED" } });
+    expect((await all.agent.run("second", room))?.text).toBe("whole");
+  });
+
+  it("may throw into the stream, which ends the run the same way", async () => {
+    const all = await agentRoom([["half", forever], ["whole"]]);
+    const stream = all.agent.stream("first", room);
+    await stream.next();
+    await stream.next();
+    await expect(stream.throw(new Error("painter"))).rejects.toThrow("painter");
+    expect((await all.agent.run("second", room))?.text).toBe("whole");
+  });
+
+  it("at turn-end the turn counts: nothing is lost, and what waits is answered unheard", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);
+    const stream = all.agent.stream("first", room);
+    await stream.next();
+    const text = stream.next();
+    await asked(all, 1);
+    const leave = new AbortController();
+    const two = all.agent.run("second", { ...room, signal: leave.signal });
+    await taken(all, "run", "waiting");
+    leave.abort();
+    await expect(two).rejects.toMatchObject({ code: "RUN_STOPPED" });
+    first.open();
+    await text;
+    expect((await stream.next()).value).toMatchObject({ type: "turn-end" });
+    await stream.return(undefined);
+    await vi.waitFor(async () =>
+      expect(await transcript(all.sessions)).toEqual([
+        "user: first",
+        "assistant: answer one",
+        "user: second",
+        "assistant: answer two",
+      ]),
+    );
+  });
+});
+
+describe("pulling past turn-end", () => {
+  it("is what finishes the run: until then the session is taken", async () => {
+    const all = await agentRoom([["one"], ["two"]]);
+    const stream = all.agent.stream("first", room);
+    for (let type = ""; type !== "turn-end"; ) {
+      const { value } = await stream.next();
+      if (value && "type" in value) type = value.type;
+    }
+    expect(await transcript(all.sessions)).toEqual(["user: first", "assistant: one"]);
+    const second = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    expect((await stream.next()).done).toBe(true);
+    expect((await second)?.text).toBe("two");
+  });
+});
+
+describe("a reset in a run", () => {
+  it("ends the run silently: nothing is stored or told, and the next turn starts empty", async () => {
+    const held = gate();
+    const all = await agentRoom([["late ", held.opened, "answer"], ["fresh"]]);
+    const stop = new AbortController();
+    const stream = drain(all.agent.stream("first", { ...room, signal: stop.signal }));
+    await asked(all, 1);
+    await all.sessions.reset("room");
+    stop.abort(new ThreadkeeperError("RUN_LOST", "forgotten"));
+    expect(shape((await stream).events).filter((word) => word.startsWith("turn-"))).toEqual(["turn-start"]);
+    expect(await transcript(all.sessions)).toEqual([]);
+    await all.agent.run("second", room);
+    expect(all.model.promptOf(1)).not.toContain("first");
+    expect(await transcript(all.sessions)).toEqual(["user: second", "assistant: fresh"]);
+  });
+
+  it("is found out at the save if nobody says so, and `run` throws it", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, "late answer"]]);
+    const run = all.agent.run("first", room);
+    await asked(all, 1);
+    await all.sessions.reset("room");
+    held.open();
+    await expect(run).rejects.toMatchObject({ code: "RUN_LOST" });
+    expect(await transcript(all.sessions)).toEqual([]);
+  });
+
+  it("a failure of a run that was taken away meanwhile is not told either", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, new Error("broken")]]);
+    const stream = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    await all.sessions.reset("room");
+    held.open();
+    expect(shape((await stream).events)).toEqual(["turn-start"]);
+  });
+
+  it("calls that wait for a turn that will not come are let go", async () => {
+    const all = await agentRoom([[forever]]);
+    const stop = new AbortController();
+    const one = all.agent.run("first", { ...room, signal: stop.signal });
+    await asked(all, 1);
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    await all.sessions.reset("room");
+    stop.abort(new ThreadkeeperError("RUN_LOST", "forgotten"));
+    await expect(one).rejects.toMatchObject({ code: "RUN_LOST" });
+    expect(await two).toBeUndefined();
+  });
+});
+
+describe("resume", () => {
+  it("takes up what waits, without a new input", async () => {
+    const all = await agentRoom([["taken up"]]);
+    const before = await openSessions({ store: all.store, ownerId: "gone" });
+    await before.take("room", { id: "e1", content: "hello", replyTo: "place" });
+    await before.close();
+    const { events, result } = await drain(all.agent.resume("room"));
+    expect(shape(events)).toEqual(["turn-start", 'text "taken up"', "turn-end stop"]);
+    expect(events[0]).toMatchObject({ replyTo: "place" });
+    expect(result?.text).toBe("taken up");
+  });
+
+  it("does nothing where nothing waits, or somebody runs", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, "one"]]);
+    expect(await drain(all.agent.resume("room"))).toEqual({ events: [], result: undefined });
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    expect(await drain(all.agent.resume("room"))).toEqual({ events: [], result: undefined });
+    held.open();
+    await one;
+  });
+});
+
+describe("another process", () => {
+  it("that runs on the session answers the input: the call comes to nothing here", async () => {
+    const all = await agentRoom([]);
+    const other = await openSessions({ store: all.store });
+    await other.take("room", { id: "e1", content: "hello" });
+    expect(await drain(all.agent.stream("second", room))).toEqual({ events: [], result: undefined });
+    expect(all.takes).toEqual(["waiting"]);
+  });
+
+  it("that answers it later through its own agent sees both inputs in one turn", async () => {
+    const held = gate();
+    const all = await agentRoom([]);
+    const model = scriptedModel([[held.opened, "one"], ["two"]]);
+    const other = new Agent({ model, sessions: await openSessions({ store: all.store }) });
+    const one = drain(other.stream("first", room));
+    await vi.waitFor(() => expect(model.calls).toHaveLength(1));
+    await all.agent.run("second", room);
+    held.open();
+    expect(shape((await one).events).filter((word) => word.startsWith("text"))).toEqual(['text "one"', 'text "two"']);
+  });
+});
+
+describe("shutdown", () => {
+  const shutdown = () => new ThreadkeeperError("RUN_SHUTDOWN", "the process stops");
+
+  it("fails the run that is under way and leaves what waits for the process that comes after", async () => {
+    const all = await agentRoom([["half", forever]]);
+    const stop = new AbortController();
+    const one = drain(all.agent.stream("first", { ...room, signal: stop.signal }));
+    await asked(all, 1);
+    const two = drain(all.agent.stream("second", { ...room, signal: stop.signal }));
+    await taken(all, "run", "waiting");
+    stop.abort(shutdown());
+    expect(shape((await one).events)).toEqual(["turn-start", 'text "half"', "turn-failed RUN_SHUTDOWN"]);
+    expect((await two).events).toEqual([]);
+    expect(await transcript(all.sessions)).toEqual(["user: first", "user: second"]);
+
+    await all.sessions.close();
+    const next = await agentRoom([["after the restart"]], { store: all.store });
+    const { events } = await drain(next.agent.resume("room"));
+    expect(shape(events)).toEqual(["turn-start", 'text "after the restart"', "turn-end stop"]);
+  });
+});
+
+describe("a store that fails", () => {
+  const failing = (verb: "take" | "save" | "finish", times: number) => (sessions: SessionManager) => {
+    let left = times;
+    const real = sessions[verb].bind(sessions) as (...args: unknown[]) => Promise<never>;
+    return {
+      [verb]: async (...args: unknown[]) => {
+        if (left-- > 0) throw storeDown;
+        return real(...args);
+      },
+    };
+  };
+
+  it("before any turn is told as a failed call, and the next call works", async () => {
+    const all = await agentRoom([["one"]], { override: failing("take", 2) });
+    const { events } = await drain(all.agent.stream("first", room));
+    expect(events).toMatchObject([
+      { type: "call-failed", error: storeDown, reference: expect.stringMatching(/^\w{6}$/) },
+    ]);
+    await expect(all.agent.run("first", room)).rejects.toBe(storeDown);
+    expect((await all.agent.run("second", room))?.text).toBe("one");
+  });
+
+  it("at the save of the answer fails the turn, and no half answer is kept", async () => {
+    const all = await agentRoom([["one"], ["two"]], { override: failing("save", 2) });
+    const { events } = await drain(all.agent.stream("first", room));
+    expect(shape(events)).toEqual(["turn-start", 'text "one"', "turn-failed STORE_UNAVAILABLE"]);
+    expect(await transcript(all.sessions)).toEqual(["user: first"]);
+    expect((await all.agent.run("second", room))?.text).toBe("two");
+  });
+
+  it("at the end of a run does not hold the session: the next call gives the run back first", async () => {
+    const all = await agentRoom([["one"], ["two"]], { override: failing("finish", 1) });
+    expect((await all.agent.run("first", room))?.text).toBe("one");
+    expect((await all.agent.run("second", room))?.text).toBe("two");
+    expect(all.takes).toEqual(["run", "run"]);
+  });
+
+  it("at the end of a run lets go who waits; their input is answered by the next call", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "one"], ["two"], ["three"]], { override: failing("finish", 1) });
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    first.open();
+    expect((await one)?.text).toBe("one");
+    expect(await two).toBeUndefined();
+    const { events } = await drain(all.agent.stream("third", room));
+    expect(shape(events).filter((word) => word.startsWith("text"))).toEqual(['text "two"', 'text "three"']);
+  });
+});
