@@ -3,6 +3,7 @@ import { ThreadkeeperError } from "../errors.ts";
 import type { AgentEvent, AgentResult, FinishReason, Usage } from "./agent-event.ts";
 import { contextWindow } from "./context-window.ts";
 import type { ExecutionContext } from "./execution-context.ts";
+import { stepLimitError } from "./model-error.ts";
 import { type ModelAnswer, type ModelPlan, modelStep } from "./model-step.ts";
 import { callTool } from "./tool-call.ts";
 
@@ -22,6 +23,13 @@ export interface LoopControl {
 export type Answer = Omit<AgentResult, "turn" | "events">;
 type Progress = Extract<AgentEvent, { type: "text-delta" | "tool-start" | "tool-end" }>;
 
+const noAnswer: ModelAnswer = {
+  type: "answer",
+  messages: [],
+  finishReason: "other",
+  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+};
+
 /**
  * Asks the model, runs the tools that it calls, and asks again until it has answered. Knows nothing of sessions. The
  * answer's text is exactly the deltas put together, and its last event is in the context, not yet saved.
@@ -34,10 +42,10 @@ export async function* runLoop(
 ): AsyncGenerator<Progress, Answer> {
   const { turn } = context;
   let text = "";
-  let usage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  let { usage } = noAnswer;
   for (let steps = 1; ; steps += 1) {
     const last = steps === plan.maxSteps && plan.tools.size > 0;
-    let answer: ModelAnswer | undefined;
+    let answer = noAnswer;
     const window = contextWindow(context.events, plan.windowBytes);
     for await (const part of modelStep(plan, window, { toolChoice: last ? "none" : "auto", signal: control.signal })) {
       if (part.type === "answer") {
@@ -49,7 +57,6 @@ export async function* runLoop(
       text += parting + part.text;
       yield { type: "text-delta", turn, text: parting + part.text };
     }
-    if (!answer) throw new ThreadkeeperError("MODEL_FAILED", "the model's answer broke off");
     usage = addUsage(usage, answer.usage);
     const calls = callsOf(answer.messages);
     if (calls.length === 0) {
@@ -136,9 +143,7 @@ function finishReasonOf({ finishReason }: ModelAnswer): FinishReason {
 }
 
 function emptyAnswer(finishReason: FinishReason): ThreadkeeperError {
-  if (finishReason === "step-limit") {
-    return new ThreadkeeperError("STEP_LIMIT", "the model came to no answer within the steps that it may take");
-  }
+  if (finishReason === "step-limit") return stepLimitError();
   return new ThreadkeeperError("MODEL_EMPTY_ANSWER", `the model gave an empty answer (${finishReason})`, {
     fields: { finishReason },
   });

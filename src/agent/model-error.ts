@@ -1,5 +1,5 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import { APICallError, NoSuchModelError, RetryError } from "ai";
+import { APICallError, NoSuchModelError, RetryError, ToolChoiceViolationError } from "ai";
 import { type ErrorCode, type ErrorFields, ThreadkeeperError } from "../errors.ts";
 
 const tooLong =
@@ -28,6 +28,8 @@ export function modelError(
   { provider, modelId }: Pick<LanguageModelV3, "provider" | "modelId">,
 ): ThreadkeeperError {
   if (error instanceof ThreadkeeperError) return error;
+  // Tools are forbidden to a model only in the last step that it may take.
+  if (ToolChoiceViolationError.isInstance(error)) return stepLimitError();
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const call = APICallError.isInstance(cause) ? cause : undefined;
   const status = call?.statusCode ?? statusIn(cause);
@@ -57,6 +59,10 @@ export function modelError(
   }
   const name = cause instanceof Error ? cause.name : typeof cause;
   return make("MODEL_FAILED", `the call of ${model} failed (${status ?? name})`);
+}
+
+export function stepLimitError(): ThreadkeeperError {
+  return new ThreadkeeperError("STEP_LIMIT", "the model came to no answer within the steps that it may take");
 }
 
 /** Errors inside of a stream are the provider's own plain objects. */

@@ -75,7 +75,7 @@ export async function* modelStep(
         end = { finishReason: part.finishReason, usage: { inputTokens, outputTokens, cachedInputTokens } };
       }
     }
-    if (!end) throw new Error("the model's answer broke off");
+    if (!end || end.finishReason === "error") throw new Error("the model's answer broke off");
     const response = await raceAbort(result.response, signal);
     yield { type: "answer", ...end, messages: response.messages };
   } catch (error) {
