@@ -4,9 +4,12 @@ import { KeyvSqlite } from "@keyv/sqlite";
 import { Keyv } from "keyv";
 import { hasCode, ThreadkeeperError } from "../../errors.ts";
 import { type Logger, silentLogger } from "../../log.ts";
+import { Lanes } from "../lanes.ts";
 import { randomId } from "../random-id.ts";
+import { Batches } from "./batches.ts";
 import { checkCommit } from "./check-commit.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { chooseCommits } from "./choose-commits.ts";
+import { commitStatement, type GuardedRows, removalTriggers } from "./commit-statement.ts";
 import { keyvText } from "./keyv-text.ts";
 import { sqliteError } from "./sqlite-error.ts";
 import { prepareFile } from "./sqlite-file.ts";
@@ -22,31 +25,15 @@ export interface SqliteOptions {
 const namespace = "keyv";
 const physical = (key: string): string => `${namespace}:${key}`;
 
-/**
- * Rows of all jobs whose guard still holds, inserted or replaced. An empty text cannot be a value (see `keyvText`): it
- * means that the row goes, and the triggers see to that within the same statement, which is one transaction.
- */
-const commitSql = `
-INSERT INTO keyv (key, value)
-SELECT put.key, coalesce(put.value, '')
-FROM json_each(?) AS job
-LEFT JOIN keyv AS guard ON guard.key = job.value ->> 'key'
-JOIN json_each(job.value, '$.put') AS put
-WHERE guard.value IS job.value ->> 'was'
-ON CONFLICT (key) DO UPDATE SET value = excluded.value
-RETURNING key`;
-
-/** Temporary: they belong to this connection and leave the file's schema to Keyv. */
-const triggerSql = ["INSERT", "UPDATE"].map(
-  (change) => `
-CREATE TEMP TRIGGER remove_after_${change.toLowerCase()} AFTER ${change} ON main.keyv WHEN NEW.value = ''
-BEGIN DELETE FROM keyv WHERE key = NEW.key; END`,
-);
-
 const getSql = "SELECT key, value FROM keyv WHERE key IN (SELECT value FROM json_each(?))";
 const keysSql = "SELECT key FROM keyv WHERE key >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?";
 
 type Row = Record<string, unknown>;
+interface Read {
+  readonly keys: readonly string[];
+}
+
+const maxReads = 64;
 
 /**
  * Opens the SQLite file at `path`, which is made if it is absent.
@@ -68,8 +55,21 @@ class SqliteStore implements Store {
   readonly #busyTimeout: number;
   readonly #adapter: KeyvSqlite;
   readonly #keyv: Keyv<string>;
-  readonly #commits = new GroupCommit((changes) => this.#write(changes));
-  readonly #reads = new Set<Promise<unknown>>();
+  readonly #commits = new Batches<Commit, boolean>({
+    choose: chooseCommits,
+    run: (changes) => this.#write(changes),
+    // A value that cannot be stored is its own commit's fault; a store that cannot write is everybody's.
+    mayBeOneJobs: (error) => hasCode(error, "UNEXPECTED"),
+  });
+  // A connection does one thing at a time: reads that queued in the driver would only fill the thread pool that the
+  // whole process shares.
+  readonly #reads = new Batches<Read, (Stored | undefined)[]>({
+    choose: (waiting) => waiting.slice(0, maxReads),
+    run: (reads) => this.#readAll(reads),
+    // A damaged page is the fault of those who want it.
+    mayBeOneJobs: () => true,
+  });
+  readonly #lists = new Lanes();
   /** Something forgotten is still in the log, because another process was reading it: when to try again. */
   #checkpointDue: number | undefined;
   #closing: Promise<void> | undefined;
@@ -97,7 +97,7 @@ class SqliteStore implements Store {
       await this.#set("synchronous", "FULL", 2);
       await this.#set("secure_delete", "ON", 1);
       await this.#set("temp_store", "MEMORY", 2);
-      for (const sql of triggerSql) await this.#query(sql);
+      for (const sql of removalTriggers) await this.#query(sql);
       await this.#probe();
     } catch (error) {
       await this.#adapter.disconnect().catch(() => undefined);
@@ -106,9 +106,8 @@ class SqliteStore implements Store {
   }
 
   async get(keys: readonly string[]): Promise<(Stored | undefined)[]> {
-    const rows = await this.#read(getSql, JSON.stringify(keys.map(physical)));
-    const found = new Map(rows.map((row) => [row["key"], row["value"]]));
-    return keys.map((key) => (found.has(physical(key)) ? this.#stored(key, found.get(physical(key))) : undefined));
+    this.#checkOpen();
+    return this.#reads.add({ keys });
   }
 
   async commit(change: Commit): Promise<boolean> {
@@ -118,8 +117,10 @@ class SqliteStore implements Store {
   }
 
   async keys(prefix: string, { after = "", limit = 1000 } = {}): Promise<string[]> {
+    this.#checkOpen();
     // No key has a character as high as the one that ends the range.
-    const rows = await this.#read(keysSql, physical(prefix), physical(after), `${physical(prefix)}\x7f`, limit);
+    const range = [physical(prefix), physical(after), `${physical(prefix)}\x7f`, limit];
+    const rows = await this.#lists.run("", () => this.#query(keysSql, ...range));
     return rows.map((row) => (row["key"] as string).slice(namespace.length + 1));
   }
 
@@ -130,19 +131,17 @@ class SqliteStore implements Store {
 
   async #end(): Promise<void> {
     await this.#commits.idle();
-    await Promise.allSettled(this.#reads);
+    await this.#reads.idle();
+    await this.#lists.idle();
     if (this.#checkpointDue !== undefined) await this.#checkpoint();
     await this.#adapter.disconnect();
   }
 
   async #write(changes: readonly Commit[]): Promise<boolean[]> {
-    const jobs = changes.map(({ key, was, put, remove = [] }) => {
-      const rows = Array.from(put, ([each, value]) => [physical(each), keyvText.serialize({ value })]);
-      const gone = remove.map((each) => [physical(each), null]);
-      return { key: physical(key), was: was ?? null, put: Object.fromEntries([...rows, ...gone]) };
-    });
-    const written = new Set((await this.#query(commitSql, JSON.stringify(jobs))).map((row) => row["key"]));
-    const won = jobs.map(({ put }) => Object.keys(put).some((key) => written.has(key)));
+    const commits = changes.map(guardedRows);
+    const { sql, parameters } = commitStatement(commits);
+    const written = new Set((await this.#query(sql, ...parameters)).map((row) => row["key"]));
+    const won = commits.map(({ rows }) => rows.some(([key]) => written.has(key)));
     const forgotten = changes.some(({ forget }, index) => forget && won[index]);
     if (forgotten || (this.#checkpointDue ?? Infinity) <= Date.now()) await this.#checkpoint();
     return won;
@@ -192,21 +191,20 @@ class SqliteStore implements Store {
     if (actual !== expected) throw this.#unusable(`does not take ${setting}=${value} (it stays ${actual})`);
   }
 
-  #read(sql: string, ...parameters: unknown[]): Promise<Row[]> {
-    this.#checkOpen();
-    const read = this.#query(sql, ...parameters);
-    this.#reads.add(read);
-    const leave = () => this.#reads.delete(read);
-    read.then(leave, leave);
-    return read;
-  }
-
   async #query(sql: string, ...parameters: unknown[]): Promise<Row[]> {
     try {
       return (await this.#adapter.query(sql, ...parameters)) as Row[];
     } catch (error) {
       throw sqliteError(error, this.description);
     }
+  }
+
+  async #readAll(reads: readonly Read[]): Promise<(Stored | undefined)[][]> {
+    const rows = await this.#query(getSql, JSON.stringify(reads.flatMap(({ keys }) => keys.map(physical))));
+    const found = new Map(rows.map((row) => [row["key"], row["value"]]));
+    return reads.map(({ keys }) =>
+      keys.map((key) => (found.has(physical(key)) ? this.#stored(key, found.get(physical(key))) : undefined)),
+    );
   }
 
   #stored(key: string, text: unknown): Stored {
@@ -227,4 +225,10 @@ class SqliteStore implements Store {
   #checkOpen(): void {
     if (this.#closing) throw new ThreadkeeperError("STORE_CLOSED", `${this.description} is closed`);
   }
+}
+
+function guardedRows({ key, was, put, remove = [] }: Commit): GuardedRows {
+  const written = Array.from(put, ([each, value]) => [physical(each), keyvText.serialize({ value })] as const);
+  const removed = remove.map((each) => [physical(each), null] as const);
+  return { key: physical(key), was, rows: [...written, ...removed] };
 }
