@@ -1,38 +1,65 @@
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
-import { ChannelType, PermissionFlagsBits } from "discord-api-types/v10";
-import { Hono } from "hono";
+import { ChannelType } from "discord-api-types/v10";
 import { BotAccess, type PrivilegedIntent } from "./bot-access.ts";
 import { type Counters, TrafficCounters } from "./counters.ts";
-import { refusal } from "./doors.ts";
 import { Faults } from "./faults.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { Actor } from "./people/actor.ts";
 import { type ChannelReference, findChannel, lookForChannel } from "./people/channel-reference.ts";
-import { channelText } from "./people/channel-text.ts";
+import { channelText, messageText } from "./people/channel-text.ts";
 import { nextMessage, type Patience, until } from "./people/waiting.ts";
 import { RateLimits } from "./rest/rate-limits.ts";
 import { RequestFaults } from "./rest/request-faults.ts";
-import { restApp } from "./rest/rest.ts";
-import type { RestEnvironment } from "./rest/rest-parts.ts";
+import { SandboxServer } from "./server.ts";
+import {
+  createGuild,
+  createGuildChannel,
+  createRole,
+  type InGuild,
+  joinAs,
+  type MemberOptions,
+  type RoleOptions,
+} from "./world/building.ts";
+import type { Change } from "./world/change.ts";
 import { openDirectChannel } from "./world/channels.ts";
-import type { PermissionName } from "./world/permissions.ts";
 import {
   type Channel,
   type DirectChannel,
   type Guild,
   type GuildChannel,
   type Message,
-  newMember,
   newSecret,
   newState,
   type Role,
   type SandboxState,
+  type Thread,
   type User,
 } from "./world/state.ts";
 import { readState, StateFile } from "./world/state-file.ts";
 import { World } from "./world/world.ts";
+
+export type { FileToSend, SayOptions } from "./people/actor.ts";
+export type { RunningInteraction } from "./people/running-interaction.ts";
+export { DiscordError } from "./world/discord-error.ts";
+export type { PermissionName } from "./world/permissions.ts";
+export type {
+  Actor,
+  Change,
+  Channel,
+  ChannelReference,
+  Counters,
+  DirectChannel,
+  Faults,
+  Guild,
+  GuildChannel,
+  MemberOptions,
+  Message,
+  Patience,
+  PrivilegedIntent,
+  Role,
+  RoleOptions,
+  SandboxState,
+  User,
+};
 
 export interface SandboxOptions {
   /** Default 0: any that is free. */
@@ -69,18 +96,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const token = (options.keepToken && state.botToken) || newSecret();
   if (options.keepToken) state.botToken = token;
   else delete state.botToken;
-  const world = new World(state);
-  world.nonceMs = options.nonceMs ?? world.nonceMs;
-  const sandbox = new Sandbox(world, token, options);
+  const sandbox = new Sandbox(new World(state, options.nonceMs), token, options);
   await sandbox.listen(options.port ?? 0);
   return sandbox;
 }
 
+/** A running sandbox, as tests and the terminal use it. */
 export class Sandbox {
-  /** For discord.js: `rest: { api: sandbox.api }`. */
-  get api(): string {
-    return `${this.#world.origin}/api`;
-  }
   /** What the bot logs in with. */
   readonly botToken: string;
   /** What opens the people's side over HTTP, new with every start. */
@@ -88,59 +110,64 @@ export class Sandbox {
   readonly faults: Faults;
   readonly counters: Counters;
   readonly #world: World;
-  readonly #gateway: Gateway;
-  readonly #server: Server;
+  readonly #server: SandboxServer;
   readonly #file: StateFile | undefined;
 
-  constructor(world: World, token: string, options: SandboxOptions) {
-    const onUnknown = options.onUnknown ?? ((what) => process.stderr.write(`sandbox: it doesn't have ${what}\n`));
-    const access = new BotAccess(token, options.intents ?? ["MessageContent"]);
+  constructor(world: World, botToken: string, options: SandboxOptions) {
+    const {
+      onUnknown = (what) => process.stderr.write(`sandbox: it doesn't have ${what}\n`),
+      intents = ["MessageContent"],
+      heartbeatMs = 41_250,
+    } = options;
+    const access = new BotAccess(botToken, intents);
     const counters = new TrafficCounters(() => world.announce({ type: "traffic" }));
-    const requests = new RequestFaults();
-    const gateway = new Gateway({ world, access, counters, heartbeatMs: options.heartbeatMs ?? 41_250, onUnknown });
-    const app = new Hono<RestEnvironment>();
-    app.use(async (context, next) => {
-      const headers = context.env.incoming.headers;
-      const reason = refusal({ method: context.req.method, headers, isUpgrade: false }, this.#port);
-      return reason ? context.json({ message: reason, code: 0 }, 403) : next();
-    });
+    const faults = new RequestFaults();
+    const gateway = new Gateway({ world, access, counters, heartbeatMs, onUnknown });
     const limits = new RateLimits(options.limits ?? true);
-    const gatewayUrl = () => gateway.url;
-    app.route("/", restApp({ world, access, counters, limits, faults: requests, gatewayUrl, onUnknown }));
     this.#world = world;
-    this.botToken = token;
+    this.botToken = botToken;
     this.counters = counters;
-    this.#gateway = gateway;
-    this.faults = new Faults({ world, gateway, access, requests });
-    this.#server = createAdaptorServer({ fetch: app.fetch }) as Server;
-    this.#server.on("upgrade", (request, socket, head) => {
-      const { headers, url = "/" } = request;
-      const reason = refusal({ method: "GET", headers, isUpgrade: true }, this.#port);
-      if (reason) return socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n");
-      if (!url.startsWith("/gateway")) return socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
-      return gateway.sockets.handleUpgrade(request, socket, head, (upgraded) =>
-        gateway.sockets.emit("connection", upgraded, request),
-      );
+    this.faults = new Faults({ world, gateway, access, requests: faults });
+    this.#server = new SandboxServer({
+      world,
+      access,
+      counters,
+      faults,
+      gateway,
+      limits,
+      onUnknown,
+      peopleKey: this.key,
     });
     this.#file = typeof options.state === "string" ? new StateFile(options.state, world) : undefined;
   }
 
-  get #port(): number {
-    return (this.#server.address() as AddressInfo).port;
+  /** Called once, by `startSandbox`. */
+  listen(port: number): Promise<void> {
+    return this.#server.listen(port);
   }
 
-  async listen(port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(port, "127.0.0.1", resolve);
-    });
-    this.#world.origin = `http://127.0.0.1:${this.#port}`;
+  /** Ends every connection and saves. */
+  async close(): Promise<void> {
+    await this.#server.close();
+    await this.#file?.close();
+  }
+
+  /** Where everything is: `http://127.0.0.1:port`. */
+  get origin(): string {
+    return this.#world.origin;
+  }
+
+  /** For discord.js: `rest: { api: sandbox.api }`. */
+  get api(): string {
+    return `${this.#world.origin}/api`;
   }
 
   /** Everything as plain data, to begin another sandbox with. */
   get state(): SandboxState {
     return structuredClone(this.#world.state);
   }
+
+  // Who and what is there
 
   get bot(): User {
     return this.#world.bot;
@@ -153,8 +180,11 @@ export class Sandbox {
     return guild;
   }
 
-  get general(): Channel {
-    return this.channel("general");
+  /** The first server's first channel. */
+  get general(): GuildChannel {
+    const [channel] = this.#world.channelsOf(this.guild.id);
+    if (!channel) throw new Error("the sandbox has no channel");
+    return channel;
   }
 
   /** Who owns the first server. */
@@ -162,40 +192,36 @@ export class Sandbox {
     return new Actor(this.#world, this.#world.user(this.guild.ownerId));
   }
 
-  /** Somebody of this name: who is known already, or a new member of the first server. */
+  /** Somebody of this name: who is known already, or a new member. */
   member(name: string, options: MemberOptions = {}): Actor {
-    const { bot = false, roles = [], permissions } = options;
-    const known = this.#world.userByName(name);
-    const user = known ?? this.#world.putUser({ id: this.#world.newId(), name, bot });
-    const guild = this.#world.guild(options.guild?.id ?? this.guild.id);
-    const member = guild.members[user.id] ?? this.#world.putMember(guild.id, newMember(user.id));
-    const added = roles.map((role) => this.#role(guild, role).id);
-    if (permissions) added.push(this.createRole(`${name}'s own`, { permissions, guild }).id);
-    const missing = added.filter((id) => !member.roles.includes(id));
-    if (missing.length > 0) this.#world.putMember(guild.id, { ...member, roles: [...member.roles, ...missing] });
-    return new Actor(this.#world, user);
-  }
-
-  #role(guild: Guild, name: string): Role {
-    return (
-      Object.values(this.#world.guild(guild.id).roles).find((role) => role.name === name) ??
-      this.createRole(name, { guild })
-    );
+    return new Actor(this.#world, joinAs(this.#world, name, options));
   }
 
   createRole(name: string, options: RoleOptions = {}): Role {
-    const guild = this.#world.guild(options.guild?.id ?? this.guild.id);
-    const bits = (options.permissions ?? []).reduce((all, permission) => all | PermissionFlagsBits[permission], 0n);
-    return this.#world.putRole(guild.id, {
-      id: this.#world.newId(),
-      name,
-      permissions: String(bits),
-      position: Object.keys(guild.roles).length,
-      mentionable: options.mentionable ?? false,
-    });
+    return createRole(this.#world, name, options);
   }
 
-  /** A channel or thread by name or id, as it is now. */
+  createChannel(name: string, place: InGuild = {}): GuildChannel {
+    return createGuildChannel(this.#world, name, ChannelType.GuildText, place);
+  }
+
+  createForum(name: string, place: InGuild = {}): GuildChannel {
+    return createGuildChannel(this.#world, name, ChannelType.GuildForum, place);
+  }
+
+  /** Another server with the bot in it, of the same owner. */
+  createGuild(name: string): Guild {
+    return createGuild(this.#world, name, this.owner.id);
+  }
+
+  /** The channel in which somebody and the bot write to each other alone. */
+  directMessages(actor: { readonly id: string }): DirectChannel {
+    return openDirectChannel(this.#world, actor.id, this.bot.id);
+  }
+
+  // What can be read
+
+  /** A channel or thread as it is now. */
   channel(reference: ChannelReference): Channel {
     return findChannel(this.#world, reference);
   }
@@ -203,32 +229,6 @@ export class Sandbox {
   /** The same, or nothing if there is none. */
   findChannel(reference: ChannelReference): Channel | undefined {
     return lookForChannel(this.#world, reference);
-  }
-
-  createChannel(name: string, options: { readonly guild?: { readonly id: string } } = {}): GuildChannel {
-    return this.#createChannel(name, ChannelType.GuildText, options.guild);
-  }
-
-  createForum(name: string, options: { readonly guild?: { readonly id: string } } = {}): GuildChannel {
-    return this.#createChannel(name, ChannelType.GuildForum, options.guild);
-  }
-
-  #createChannel(name: string, type: GuildChannel["type"], guild: { readonly id: string } = this.guild): GuildChannel {
-    return this.#world.addChannel<GuildChannel>({
-      type,
-      id: this.#world.newId(),
-      guildId: guild.id,
-      name,
-      topic: null,
-      position: this.#world.channelsOf(guild.id).length,
-      overwrites: [],
-      lastMessageId: null,
-    });
-  }
-
-  /** The channel in which somebody and the bot write to each other alone. */
-  directMessages(actor: { readonly id: string }): DirectChannel {
-    return openDirectChannel(this.#world, actor.id, this.bot.id);
   }
 
   /** Oldest first; without what is ephemeral. */
@@ -241,13 +241,35 @@ export class Sandbox {
     return channelText(this.#world, this.channel(channel).id);
   }
 
+  /** One message as it stands in its channel's text. */
+  messageText(message: Message): string {
+    return messageText(this.#world, message);
+  }
+
+  /** Every thread, oldest first, archived ones included. */
+  threads(): Thread[] {
+    return this.#world.guildsOf(this.bot.id).flatMap(({ id }) => this.#world.threadsOf(id).toReversed());
+  }
+
+  /** Whether typing is seen anywhere. */
+  get isAnybodyTyping(): boolean {
+    return this.#world.isAnybodyTyping;
+  }
+
   /** Who is seen typing. */
   typingIn(channel: ChannelReference): readonly User[] {
     return this.#world.typingIn(this.channel(channel).id);
   }
 
+  // Waiting
+
+  /** Calls `listener` after everything that happens; returns how to stop. */
+  onChange(listener: (change: Change) => void): () => void {
+    return this.#world.onChange(listener);
+  }
+
   /** Waits until `read` gives something (not undefined, null or false); it is asked again whenever something happens. */
-  until<Found>(read: () => Found | undefined | null | false, patience?: Patience): Promise<Found> {
+  until<Found>(read: () => Found | undefined | null | false, patience: Patience = {}): Promise<Found> {
     return until(this.#world, read, patience);
   }
 
@@ -257,32 +279,6 @@ export class Sandbox {
     fits: (message: Message) => boolean = () => true,
     patience: Patience = {},
   ): Promise<Message> {
-    const { id } = this.channel(channel);
-    const describe = () => `no message that fits ${fits} came; the channel reads:\n${channelText(this.#world, id)}\n`;
-    return nextMessage(this.#world, id, fits, patience, describe);
+    return nextMessage(this.#world, this.channel(channel).id, fits, patience);
   }
-
-  /** Ends every connection and saves. */
-  async close(): Promise<void> {
-    this.#gateway.close();
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-    await this.#file?.close();
-  }
-}
-
-export interface MemberOptions {
-  /** Roles by name; those that don't exist are made. */
-  readonly roles?: readonly string[];
-  /** What this member may do beyond everybody. */
-  readonly permissions?: readonly PermissionName[];
-  readonly bot?: boolean;
-  /** Default: the first server. */
-  readonly guild?: { readonly id: string };
-}
-
-export interface RoleOptions {
-  readonly permissions?: readonly PermissionName[];
-  readonly mentionable?: boolean;
-  readonly guild?: { readonly id: string };
 }

@@ -20,6 +20,7 @@ import {
   type RoleFlags,
   type ThreadMemberFlags,
 } from "discord-api-types/v10";
+import { attachmentLink } from "./attachment-links.ts";
 import { canView } from "./world/permissions.ts";
 import type { Attachment, Channel, Guild, Member, Message, Role, Thread, User } from "./world/state.ts";
 import { isThread, type World } from "./world/world.ts";
@@ -198,22 +199,39 @@ export function apiWholeGuild(world: World, guild: Guild, viewerId: string): Gat
   } as unknown as GatewayGuildCreateDispatchData;
 }
 
+/** Who gets to see a message. */
+export interface Viewer {
+  readonly id: string;
+  /** Has the MessageContent intent. Without it words are seen only in DMs, in one's own and where one is mentioned. */
+  readonly mayRead: boolean;
+}
+
 /** The nonce is told when a message is sent, and never again. */
-export function apiMessage(
+export function apiMessage(world: World, message: Message, viewer: Viewer, { withNonce = false } = {}): APIMessage {
+  return { ...plainMessage(world, message, viewer, { withNonce }), ...referencedMessage(world, message, viewer) };
+}
+
+/** Without the message that it answers: such references are one deep. */
+function plainMessage(
   world: World,
   message: Message,
-  viewerId: string,
-  { withNonce = false, withReferenced = true }: { withNonce?: boolean; withReferenced?: boolean } = {},
+  viewer: Viewer,
+  { withNonce }: { withNonce: boolean },
 ): APIMessage {
   const thread = world.state.channels[message.id];
   const carriesThread = thread && isThread(thread) && thread.id !== message.channelId;
   const { interaction } = message;
+  const isReadable =
+    viewer.mayRead ||
+    message.authorId === viewer.id ||
+    message.mentions.users.includes(viewer.id) ||
+    world.state.channels[message.channelId]?.type === ChannelType.DM;
   return {
     id: message.id,
     channel_id: message.channelId,
     author: apiUser(world.user(message.authorId)),
     type: message.type,
-    content: message.content,
+    content: isReadable ? message.content : "",
     timestamp: message.createdAt,
     edited_timestamp: message.editedAt,
     flags: message.flags | (carriesThread ? MessageFlags.HasThread : 0),
@@ -222,13 +240,12 @@ export function apiMessage(
     mention_everyone: message.mentions.everyone,
     mentions: message.mentions.users.map((id) => apiUser(world.user(id))),
     mention_roles: [...message.mentions.roles],
-    attachments: message.attachments.map((attachment) => apiAttachment(world, message, attachment)),
-    embeds: [...message.embeds],
-    components: [...message.components],
+    attachments: isReadable ? message.attachments.map((attachment) => apiAttachment(world, message, attachment)) : [],
+    embeds: isReadable ? [...message.embeds] : [],
+    components: isReadable ? [...message.components] : [],
     ...(withNonce && message.nonce !== undefined && { nonce: message.nonce }),
     ...(message.reference && { message_reference: apiReference(world, message) }),
-    ...(withReferenced && referencedMessage(world, message, viewerId)),
-    ...(carriesThread && { thread: apiThread(thread, viewerId) }),
+    ...(carriesThread && { thread: apiThread(thread, viewer.id) }),
     ...(interaction && {
       application_id: world.state.botId,
       webhook_id: world.state.botId,
@@ -253,27 +270,16 @@ function apiReference(world: World, { channelId, reference }: Message): APIMessa
 }
 
 /** `null` says that the message replied to has been deleted; other references carry nothing. */
-function referencedMessage(
-  world: World,
-  message: Message,
-  viewerId: string,
-): { referenced_message?: APIMessage | null } {
+function referencedMessage(world: World, message: Message, viewer: Viewer): { referenced_message?: APIMessage | null } {
   const { type, reference } = message;
   if (!reference?.messageId || (type !== MessageType.Reply && type !== MessageType.ThreadStarterMessage)) return {};
   const found = world.findMessage(reference.channelId, reference.messageId);
-  return { referenced_message: found ? apiMessage(world, found, viewerId, { withReferenced: false }) : null };
+  return { referenced_message: found ? plainMessage(world, found, viewer, { withNonce: false }) : null };
 }
 
-/** How long a link to an attachment works: a day, as Discord's. */
-const linkLifetime = 24 * 60 * 60_000;
-
-function apiAttachment(
-  world: World,
-  { channelId }: Message,
-  { id, name, contentType, size }: Attachment,
-): APIAttachment {
-  const expires = Math.floor((Date.now() + linkLifetime) / 1_000).toString(16);
-  const url = `${world.origin}/attachments/${channelId}/${id}/${encodeURIComponent(name)}?ex=${expires}`;
+function apiAttachment(world: World, { channelId }: Message, attachment: Attachment): APIAttachment {
+  const { id, name, contentType, size } = attachment;
+  const url = attachmentLink(world, channelId, attachment);
   return { id, filename: name, size, url, proxy_url: url, ...(contentType && { content_type: contentType }) };
 }
 

@@ -56,7 +56,10 @@ export function apiInteraction(world: World, interaction: Interaction): object {
       : {
           type: InteractionType.MessageComponent,
           data: { custom_id: asked.customId, component_type: asked.componentType },
-          message: apiMessage(world, world.message(channelId, asked.messageId), world.state.botId),
+          message: apiMessage(world, world.message(channelId, asked.messageId), {
+            id: world.state.botId,
+            mayRead: true,
+          }),
         }),
   };
 }

@@ -141,16 +141,14 @@ function messageIntents(channel: Channel): number {
   return channel.type === ChannelType.DM ? DirectMessages : GuildMessages;
 }
 
-/** Words reach a bot without the MessageContent intent only where they are its own or meant for it. */
+/** A message as the gateway tells it: with its author's and the mentioned ones' memberships. */
 function messageData(
   world: World,
   message: Message,
   channel: Channel,
   { botId, intents, withNonce }: { botId: string; intents: number; withNonce: boolean },
 ): object {
-  const data = apiMessage(world, message, botId, { withNonce });
-  const isMeant = message.authorId === botId || message.mentions.users.includes(botId);
-  const isReadable = channel.type === ChannelType.DM || isMeant || (intents & MessageContent) !== 0;
+  const data = apiMessage(world, message, { id: botId, mayRead: (intents & MessageContent) !== 0 }, { withNonce });
   const guild = "guildId" in channel ? world.guild(channel.guildId) : undefined;
   const member = guild?.members[message.authorId];
   return {
@@ -162,7 +160,6 @@ function messageData(
       const mentioned = guild?.members[user.id];
       return mentioned ? { ...user, member: apiMember(mentioned) } : user;
     }),
-    ...(!isReadable && { content: "", embeds: [], attachments: [], components: [] }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Change } from "../world/change.ts";
 import type { Message } from "../world/state.ts";
 import type { World } from "../world/world.ts";
+import { channelText } from "./channel-text.ts";
 
 export interface Patience {
   /** Default 10,000. */
@@ -9,13 +10,13 @@ export interface Patience {
 
 /**
  * Waits until `read` gives something, looking again whenever anything happens in the sandbox; nothing is polled.
- * Rejects after `timeoutMs` with `describe`'s text, or with what `read` throws.
+ * Rejects after `timeoutMs` with what `describe` says, or at once with what `read` throws.
  */
 export function until<Found>(
   world: World,
   read: (change?: Change) => Found | undefined | null | false,
   { timeoutMs = 10_000 }: Patience = {},
-  describe: () => string = () => `what was waited for didn't happen: ${read}`,
+  describe: () => string = () => `what was waited for didn't come about: ${read}`,
 ): Promise<Found> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
@@ -43,15 +44,13 @@ export function nextMessage(
   channelId: string,
   fits: (message: Message) => boolean,
   patience: Patience,
-  describe: () => string,
 ): Promise<Message> {
-  const last = world.messages(channelId).at(-1)?.id;
-  const isNew = (message: Message) => message.id !== last && !before.has(message.id);
-  const before = new Set(world.messages(channelId).map(({ id }) => id));
+  const known = new Set(world.messages(channelId).map(({ id }) => id));
   const read = (change?: Change) => {
     if (change?.type !== "message-created" && change?.type !== "message-edited") return undefined;
     const { message } = change;
-    return message.channelId === channelId && isNew(message) && fits(message) ? message : undefined;
+    return message.channelId === channelId && !known.has(message.id) && fits(message) ? message : undefined;
   };
+  const describe = () => `no message came that fits ${fits}; the channel reads:\n${channelText(world, channelId)}\n`;
   return until(world, read, patience, describe);
 }

@@ -5,13 +5,13 @@ import { readBody, requiredText } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 
 /** The bot itself: who it is, where its gateway is, its servers and whom it writes to. */
-export function applicationRoutes({ world, access, gatewayUrl }: RestParts): Hono<RestEnvironment> {
+export function applicationRoutes({ world, access, gateway }: RestParts): Hono<RestEnvironment> {
   const application = () => apiApplication(world, access.intents.has("MessageContent"));
   return new Hono<RestEnvironment>()
-    .get("/gateway", (context) => context.json({ url: gatewayUrl() }))
+    .get("/gateway", (context) => context.json({ url: gateway.url }))
     .get("/gateway/bot", (context) =>
       context.json({
-        url: gatewayUrl(),
+        url: gateway.url,
         shards: 1,
         session_start_limit: { total: 1_000, remaining: 1_000, reset_after: 86_400_000, max_concurrency: 1 },
       }),

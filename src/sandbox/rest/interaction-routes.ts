@@ -17,7 +17,7 @@ import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 /** Answering people's commands and clicks; the token in the path is the right to do it. */
 export function interactionRoutes({ world, counters, onUnknown }: RestParts): Hono<RestEnvironment> {
   const bot = world.state.botId;
-  const api = (message: Message) => apiMessage(world, message, bot);
+  const api = (message: Message) => apiMessage(world, message, { id: bot, mayRead: true });
   const checkApplication = (id: string) => {
     if (id !== bot) throw new DiscordError(10015);
   };

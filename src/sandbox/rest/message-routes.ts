@@ -11,9 +11,10 @@ import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 
 const hour = 60 * 60_000;
 
-export function messageRoutes({ world, limits }: RestParts): Hono<RestEnvironment> {
+export function messageRoutes({ world, access, limits }: RestParts): Hono<RestEnvironment> {
   const bot = world.state.botId;
-  const api = (message: Message, withNonce = false) => apiMessage(world, message, bot, { withNonce });
+  const api = (message: Message, withNonce = false) =>
+    apiMessage(world, message, { id: bot, mayRead: access.intents.has("MessageContent") }, { withNonce });
   return new Hono<RestEnvironment>()
     .get("/channels/:channelId/messages", (context) => {
       const channel = world.channel(context.req.param("channelId"));

@@ -1,6 +1,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { BotAccess } from "../bot-access.ts";
 import type { TrafficCounters } from "../counters.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { World } from "../world/world.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestFaults } from "./request-faults.ts";
@@ -12,8 +13,7 @@ export interface RestParts {
   readonly counters: TrafficCounters;
   readonly limits: RateLimits;
   readonly faults: RequestFaults;
-  /** Where the gateway is. */
-  readonly gatewayUrl: () => string;
+  readonly gateway: Gateway;
   readonly onUnknown: (what: string) => void;
 }
 

@@ -45,7 +45,10 @@ export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
       if (world.channel(channelId).type === ChannelType.GuildForum) {
         const first = { json: (json["message"] ?? {}) as RequestBody["json"], files };
         const { thread, message } = postInForum(world, bot, channelId, plan(json), readDraft(first));
-        return context.json({ ...apiThread(thread, bot), message: apiMessage(world, message, bot) }, 201);
+        return context.json(
+          { ...apiThread(thread, bot), message: apiMessage(world, message, { id: bot, mayRead: true }) },
+          201,
+        );
       }
       const isPrivate = (field(json, "type", "number") ?? ChannelType.PrivateThread) === ChannelType.PrivateThread;
       const invitable = field(json, "invitable", "boolean");

@@ -1,6 +1,6 @@
 import { ChannelType, OverwriteType, PermissionFlagsBits } from "discord-api-types/v10";
 import { DiscordError } from "./discord-error.ts";
-import type { Channel, Guild, GuildChannel } from "./state.ts";
+import type { Channel, Guild } from "./state.ts";
 import { isGuildChannel, isThread, type World } from "./world.ts";
 
 export type PermissionName = keyof typeof PermissionFlagsBits;
@@ -40,7 +40,8 @@ export function permissionsIn(world: World, userId: string, channel: Channel): b
   const guild = world.guild(channel.guildId);
   const base = permissionsInGuild(guild, userId);
   if (base === 0n || base === everything) return base;
-  const place = isGuildChannel(channel) ? channel : (world.channel(channel.parentId) as GuildChannel);
+  const place = isGuildChannel(channel) ? channel : world.state.channels[channel.parentId];
+  if (!place || !isGuildChannel(place)) return 0n;
   const roles = guild.members[userId]?.roles ?? [];
   const ofEveryone = place.overwrites.filter(({ id }) => id === guild.id);
   const ofRoles = place.overwrites.filter(({ id, type }) => type === OverwriteType.Role && roles.includes(id));

@@ -5,17 +5,18 @@ import type { Change } from "./change.ts";
 import { DiscordError } from "./discord-error.ts";
 import type { Interaction } from "./interaction.ts";
 import { compareIds, Snowflakes } from "./snowflake.ts";
-import type {
-  Channel,
-  DirectChannel,
-  Guild,
-  GuildChannel,
-  Member,
-  Message,
-  Role,
-  SandboxState,
-  Thread,
-  User,
+import {
+  type Channel,
+  type DirectChannel,
+  type Guild,
+  type GuildChannel,
+  type Member,
+  type Message,
+  newSecret,
+  type Role,
+  type SandboxState,
+  type Thread,
+  type User,
 } from "./state.ts";
 
 /** How long typing shows if no message ends it. */
@@ -31,7 +32,9 @@ export class World {
   /** Where attachments are served: `http://127.0.0.1:port`. */
   origin = "";
   /** How long a nonce is remembered, in milliseconds. */
-  nonceMs = 180_000;
+  readonly nonceMs: number;
+  /** What links to attachments are signed with. */
+  readonly linkSecret = newSecret();
   maxActiveThreads = 1_000;
 
   readonly #ids: Snowflakes;
@@ -41,8 +44,9 @@ export class World {
   readonly #announced: Change[] = [];
   #announcing = false;
 
-  constructor(state: SandboxState) {
+  constructor(state: SandboxState, nonceMs = 180_000) {
     this.state = state;
+    this.nonceMs = nonceMs;
     this.#ids = new Snowflakes(state.lastId);
   }
 
@@ -324,6 +328,10 @@ export class World {
     return [...this.#typing]
       .filter(([key, until]) => key.startsWith(`${channelId}:`) && until > Date.now())
       .map(([key]) => this.user(key.slice(channelId.length + 1)));
+  }
+
+  get isAnybodyTyping(): boolean {
+    return [...this.#typing.values()].some((until) => until > Date.now());
   }
 
   addInteraction(interaction: Interaction): Interaction {
