@@ -1,0 +1,64 @@
+import type { Message, Sandbox } from "../sandbox/sandbox.ts";
+
+/** How long a message must stay as it is before it is read out, in milliseconds: answers grow by edits. */
+const restMs = 700;
+
+/**
+ * Reads a channel out as it goes on: each message when it has come to rest, and of one that goes on growing only what
+ * is new.
+ */
+export class ChannelReader {
+  readonly #sandbox: Sandbox;
+  readonly #print: (text: string) => void;
+  readonly #stop: () => void;
+  readonly #printed = new Map<string, string>();
+  readonly #resting = new Map<string, { readonly message: Message; readonly timer: NodeJS.Timeout }>();
+  #channelId: string;
+
+  constructor(sandbox: Sandbox, channelId: string, print: (text: string) => void) {
+    this.#sandbox = sandbox;
+    this.#channelId = channelId;
+    this.#print = print;
+    this.#stop = sandbox.onChange((change) => {
+      if (change.type === "message-created" || change.type === "message-edited") this.#hear(change.message);
+    });
+  }
+
+  /** Turns to another channel and reads out its last messages. */
+  turnTo(channelId: string, last = 0): void {
+    this.flush();
+    this.#channelId = channelId;
+    const messages = this.#sandbox.messages(channelId);
+    for (const message of messages.slice(Math.max(0, messages.length - last))) this.#read(message);
+  }
+
+  /** Reads out at once what has not come to rest. */
+  flush(): void {
+    for (const { message, timer } of this.#resting.values()) {
+      clearTimeout(timer);
+      this.#read(message);
+    }
+  }
+
+  close(): void {
+    this.#stop();
+    this.flush();
+  }
+
+  #hear(message: Message): void {
+    if (message.channelId !== this.#channelId) return;
+    clearTimeout(this.#resting.get(message.id)?.timer);
+    const timer = setTimeout(() => this.#read(message), restMs);
+    this.#resting.set(message.id, { message, timer });
+  }
+
+  #read(message: Message): void {
+    this.#resting.delete(message.id);
+    const text = this.#sandbox.messageText(message);
+    const before = this.#printed.get(message.id);
+    this.#printed.set(message.id, text);
+    if (text === before) return;
+    const isLonger = before !== undefined && text.startsWith(before);
+    this.#print(isLonger ? `  ${text.slice(before.length).trimStart()}` : text);
+  }
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Channel, type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import { settled } from "./settled.ts";
+
+/** How long the bot's process may take to be on Discord, in milliseconds. */
+const readyWithinMs = 30_000;
+
+/** Plays a short conversation in which the bot's process is stopped and started again. Gives the exit code. */
+export async function demo(): Promise<number> {
+  const folder = await mkdtemp(path.join(tmpdir(), "threadkeeper-demo-"));
+  const sandbox = await startSandbox();
+  const stage = new Stage(sandbox, folder);
+  try {
+    await stage.play();
+  } finally {
+    await stage.stopBot();
+    await sandbox.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return 0;
+}
+
+class Stage {
+  readonly #sandbox: Sandbox;
+  readonly #folder: string;
+  readonly #shown = new Map<string, number>();
+  #bot: ChildProcess | undefined;
+
+  constructor(sandbox: Sandbox, folder: string) {
+    this.#sandbox = sandbox;
+    this.#folder = folder;
+  }
+
+  async play(): Promise<void> {
+    const { bot, general, owner: ada } = this.#sandbox;
+    console.log("A small Discord on this machine; the real bot, as a process of its own; the demo model, which only");
+    console.log("quotes what it finds in the conversation. What follows is read from the channels.\n");
+    await this.#startBot();
+
+    const mention = ada.mentions(bot, "The deadline for Project Alpha is December 27.");
+    await settled(this.#sandbox);
+    this.#show("#general", general);
+    const thread = this.#sandbox.channel(mention);
+    ada.says(thread, "Grace brings the projector, and Ben books the room.");
+    await this.#showThread(thread);
+
+    await this.stopBot();
+    console.log("\n--- the bot's process is stopped, and another one is started on the same file ---\n");
+    await this.#startBot();
+    ada.says(thread, "When is the deadline for Project Alpha?");
+    await this.#showThread(thread);
+
+    console.log("\n--- Ada runs /reset: the thread's session is forgotten ---\n");
+    const reset = await ada.runs("/reset", { in: thread }).answer();
+    console.log(this.#sandbox.messageText(reset));
+    ada.says(thread, "When is the deadline for Project Alpha?");
+    await this.#showThread(thread);
+    console.log(
+      "\nThat is all: a thread remembers across a restart, until somebody resets it. Talk to it yourself: npm start",
+    );
+  }
+
+  async stopBot(): Promise<void> {
+    const bot = this.#bot;
+    this.#bot = undefined;
+    if (!bot || bot.exitCode !== null || bot.signalCode !== null) return;
+    const ended = once(bot, "exit");
+    bot.kill("SIGTERM");
+    await ended;
+  }
+
+  async #startBot(): Promise<void> {
+    const program = process.argv[1] ?? "";
+    const bot = spawn(process.execPath, [...process.execArgv, program, "start"], {
+      env: {
+        ...process.env,
+        DISCORD_TOKEN: this.#sandbox.botToken,
+        DISCORD_API_URL: this.#sandbox.api,
+        MODEL: "demo",
+        SESSION_STORE: `sqlite:${path.join(this.#folder, "sessions.sqlite")}`,
+        LOG_LEVEL: "error",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.#bot = bot;
+    let ready = false;
+    const signal = AbortSignal.timeout(readyWithinMs);
+    for await (const text of bot.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+      ready = String(text).includes("is on Discord") || ready;
+      if (ready || signal.aborted) break;
+    }
+    bot.stdout?.resume();
+    if (!ready) throw new Error("the bot's process did not start");
+  }
+
+  async #showThread(thread: Channel): Promise<void> {
+    await settled(this.#sandbox);
+    const { name } = this.#sandbox.channel(thread.id) as Channel & { name: string };
+    this.#show(`thread “${name}”`, thread);
+  }
+
+  /** What was said in a channel since it was last shown. */
+  #show(title: string, channel: Channel): void {
+    const messages = this.#sandbox.messages(channel);
+    console.log(`${title}:`);
+    for (const message of messages.slice(this.#shown.get(channel.id) ?? 0)) {
+      console.log(this.#sandbox.messageText(message).replaceAll(/^/gm, "  "));
+    }
+    this.#shown.set(channel.id, messages.length);
+  }
+}

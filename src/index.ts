@@ -1,0 +1,27 @@
+/**
+ * An agent with sessions. In the order in which one learns the house: what is remembered, where it is kept, who
+ * answers, with what.
+ *
+ * @example
+ * const sessions = await openSessions({ store: await openStore("sqlite:data/sessions.sqlite") });
+ * const agent = new Agent({ model: resolveModel("demo", {}), sessions });
+ * await sessions.create({ sessionId: "project-alpha" });
+ * await agent.run("Set the deadline for Project Alpha to Dec 27.", { sessionId: "project-alpha" });
+ *
+ * @module
+ */
+export { Agent, type AgentOptions, type AgentResult, type RunOptions } from "./agent/agent.ts";
+export type { AgentEvent, FinishReason, Usage } from "./agent/agent-event.ts";
+export { demoModel } from "./agent/demo-model.ts";
+export { ExecutionContext } from "./agent/execution-context.ts";
+export { resolveModel } from "./agent/model.ts";
+export { defineTool, type Tool, type ToolContext } from "./agent/tool.ts";
+export { currentTime } from "./agent/tools/current-time.ts";
+export { type ErrorCode, StaleSessionError, ThreadkeeperError } from "./errors.ts";
+export type { Json, JsonObject } from "./session/plain-json.ts";
+export type { Session } from "./session/session.ts";
+export type { Author, ContextMessage, SessionEvent } from "./session/session-event.ts";
+export type { CoveredInput, Input, LoadOptions, Run, SessionManager, Taken } from "./session/session-manager.ts";
+export { openStore } from "./session/store/open-store.ts";
+export type { Commit, Store, Stored } from "./session/store/store.ts";
+export { openSessions } from "./session/store-session-manager.ts";

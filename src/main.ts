@@ -1,0 +1,81 @@
+import { Agent } from "./agent/agent.ts";
+import { resolveModel } from "./agent/model.ts";
+import { currentTime } from "./agent/tools/current-time.ts";
+import type { Config } from "./config.ts";
+import { createConversation } from "./conversation/create-conversation.ts";
+import { tallied } from "./conversation/tally.ts";
+import { type BotReady, createBot } from "./discord/bot.ts";
+import type { ThreadkeeperError } from "./errors.ts";
+import type { Logger } from "./log.ts";
+import { openStore } from "./session/store/open-store.ts";
+import { openSessions } from "./session/store-session-manager.ts";
+
+/** How long runs may go on when the process is asked to stop, in milliseconds. */
+const stopGraceMs = 10_000;
+const dayMs = 24 * 60 * 60 * 1000;
+
+const defaultInstructions = `You are a helpful member of a Discord server. You answer in a thread, which several people may read and write in.
+Be brief and concrete; answer in the language that you are spoken to. Discord shows a little Markdown: bold, italics, lists, quotes, code, but no tables and no images.`;
+
+export interface BotPlan {
+  readonly config: Config;
+  readonly discord: { readonly token: string; readonly api?: string | undefined };
+  /** Where sessions are kept, as `openStore` reads it. */
+  readonly store: string;
+  readonly log: Logger;
+  /** Called if Discord shuts the bot out while it runs; the process should then end. */
+  readonly onShutOut?: (error: ThreadkeeperError) => void;
+}
+
+export interface RunningBot extends BotReady {
+  /** In order: nothing new is taken, runs get 10 s, what is drawn is drawn, Discord is left, the store closes. */
+  stop(): Promise<void>;
+}
+
+/** Wires the house together: config → store → sessions → agent → conversation → bot. Starts whole or not at all. */
+export async function startBot({ config, discord, store: storeSetting, log, onShutOut }: BotPlan): Promise<RunningBot> {
+  const model = resolveModel(config.model.setting, config.model);
+  const store = await openStore(storeSetting, { log });
+  const sessions = await openSessions({ store, log });
+  const agent = new Agent({
+    model,
+    sessions,
+    tools: [currentTime],
+    instructions: config.instructions ?? defaultInstructions,
+    maxSteps: config.maxSteps,
+    deadlineMs: config.deadlineMs,
+    maxOutputTokens: config.model.maxOutputTokens,
+    log,
+  });
+  const { conversation, readTally } = tallied(createConversation({ agent, sessions, log }));
+  const bot = createBot({
+    ...discord,
+    conversation,
+    allowedBots: config.allowedBots,
+    modelName: config.model.setting,
+    log,
+    ...(onShutOut && { onShutOut }),
+  });
+  let ready: BotReady;
+  try {
+    ready = await bot.start();
+  } catch (error) {
+    await sessions.close();
+    await store.close();
+    throw error;
+  }
+  const daily = setInterval(() => log.info(readTally(), "the last day"), dayMs);
+  daily.unref();
+  bot.resume(await sessions.unfinished());
+
+  async function stop(): Promise<void> {
+    clearInterval(daily);
+    bot.closeIntake();
+    await conversation.close(stopGraceMs);
+    await bot.stop();
+    await sessions.close();
+    await store.close();
+    log.info(readTally(), "stopped");
+  }
+  return { ...ready, stop };
+}
