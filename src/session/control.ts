@@ -41,9 +41,12 @@ export function versionOf(control: Control): string {
   return `${control.revision}.${control.saves}`;
 }
 
+/** Whose what waits is while nobody runs. */
+export const nobody = "-";
+
 /** Whose `open` key the session stands under: `undefined` if there is nothing to do in it. */
 export function openUnder({ run, waiting }: Control): string | undefined {
-  return run?.owner ?? (waiting.length > 0 ? "-" : undefined);
+  return run?.owner ?? (waiting.length > 0 ? nobody : undefined);
 }
 
 export function isKnown({ handled, waiting, run }: Control, inputId: string): boolean {
@@ -59,7 +62,10 @@ export function withWaiting(control: Control, input: WaitingInput): Control {
  * A run of all that waits, whose words become the next events. A run that is there already belonged to somebody who
  * is gone: its turn goes on under the same name, so that what was shown of it is found again, unless it had ended.
  */
-export function withRun(control: Control, names: { id: string; turn: string; owner: string }): Control {
+export function withRun(
+  control: Control,
+  names: { readonly id: string; readonly turn: string; readonly owner: string },
+): Control & { readonly run: StoredRun } {
   const { run: gone, waiting } = control;
   const turn = gone && !gone.ended ? gone.turn : names.turn;
   const inputs = [...(gone && !gone.ended ? gone.inputs : []), ...waiting.map(covered)];

@@ -8,10 +8,11 @@ export interface JsonObject {
 const maxDepth = 200;
 
 /**
- * Refuses what would come back from a store changed, or not at all: `undefined`, holes, NaN, dates, maps, buffers,
- * functions, symbols, cycles, lone surrogates stay out at the door, and the error names the path.
+ * A copy of plain JSON. Refuses what would come back from a store changed, or not at all: `undefined`, holes, NaN,
+ * dates, maps, buffers, functions, symbols and cycles stay out at the door, and the error names the path.
  *
- * Properties that are `undefined` are allowed and dropped, as `JSON.stringify` does, since typed objects have them.
+ * Properties that are `undefined` are allowed and dropped, as `JSON.stringify` does, since typed objects have them;
+ * -0 becomes 0.
  * @throws ThreadkeeperError `NOT_PLAIN_JSON`
  */
 export function plainJson<T>(value: T, where: string): T {
@@ -21,7 +22,7 @@ export function plainJson<T>(value: T, where: string): T {
 function copy(value: unknown, path: string, above: readonly object[], depth: number): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
-    if (Number.isFinite(value)) return value;
+    if (Number.isFinite(value)) return value === 0 ? 0 : value;
     throw refusal(path, String(value));
   }
   if (typeof value !== "object") throw refusal(path, typeof value);

@@ -22,6 +22,10 @@ export const eventKey = (sessionId: string, seq: number): string =>
   `${eventPrefix(sessionId)}${String(seq).padStart(10, "0")}`;
 export const openPrefix = "open/";
 export const openKey = (owner: string, sessionId: string): string => `${openPrefix}${owner}/${sessionId}`;
+export function parseOpenKey(key: string): { owner: string; sessionId: string } {
+  const [, owner = "", sessionId = ""] = key.split("/");
+  return { owner, sessionId };
+}
 export const ownerKey = (owner: string): string => `owner/${owner}`;
 
 /** Every record carries its format, so that a later program can tell how to read it. */

@@ -1,14 +1,12 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { StaleSessionError, ThreadkeeperError } from "../errors.ts";
+import { hasCode, StaleSessionError, ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
+import { checkInput, checkNewEvents } from "./check-input.ts";
 import {
   type Control,
   isKnown,
   newControl,
-  openUnder,
-  type StoredRun,
+  nobody,
   versionOf,
-  type WaitingInput,
   withEnded,
   withoutRun,
   withRun,
@@ -16,28 +14,16 @@ import {
   withWaiting,
 } from "./control.ts";
 import { inputEvents } from "./input-events.ts";
-import { Lanes } from "./lanes.ts";
 import { Owners } from "./owners.ts";
 import { type JsonObject, plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
 import { checkSessionId, type Session } from "./session.ts";
+import { SessionChanges, type Step } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { CoveredInput, Input, LoadOptions, Run, SessionManager, Taken } from "./session-manager.ts";
-import {
-  controlKey,
-  deepFreeze,
-  eventKey,
-  eventPrefix,
-  formatEvent,
-  formatRecord,
-  isEvent,
-  isInput,
-  openKey,
-  openPrefix,
-  parseControl,
-} from "./session-record.ts";
+import { deepFreeze, parseControl } from "./session-record.ts";
 import { loadWindow } from "./session-window.ts";
-import type { Store, Stored } from "./store/store.ts";
+import type { Store } from "./store/store.ts";
 
 export interface SessionsOptions {
   readonly store: Store;
@@ -48,7 +34,7 @@ export interface SessionsOptions {
   readonly ownerId?: string;
 }
 
-/** A `SessionManager` over a store; the only one there is. Several processes may have one on the same store. */
+/** Sessions in a store. Several processes may have the same store open. */
 export async function openSessions(options: SessionsOptions): Promise<SessionManager> {
   const manager = new StoreSessionManager(options);
   await manager.arrive();
@@ -57,28 +43,13 @@ export async function openSessions(options: SessionsOptions): Promise<SessionMan
 
 const defaultMaxBytes = 262_144;
 
-/** Only other processes can be in the way, and each time one of them has got on: so often in a row it is a fault. */
-const maxAttempts = 50;
-
-/** What an attempt wants: an answer, and first, if there is a `next`, that the store moves (`null`: to nothing). */
-interface Step<T> {
-  readonly result: T;
-  readonly next?: Control | null;
-  readonly events?: readonly SessionEvent[];
-  readonly remove?: readonly string[];
-  readonly forget?: boolean;
-}
-
-type Attempt<T> = (control: Control | undefined) => Promise<Step<T> | "moved">;
-
 class StoreSessionManager implements SessionManager {
   readonly #store: Store;
   readonly #log: Logger;
   readonly #maxWaiting: number;
   readonly #owner: string;
   readonly #owners: Owners;
-  /** Changes of one session from this process go one after another: only other processes can be in the way. */
-  readonly #lanes = new Lanes();
+  readonly #changes: SessionChanges;
   #closing: Promise<void> | undefined;
 
   constructor({ store, log = silentLogger, maxWaiting = 50, ownerId = randomId() }: SessionsOptions) {
@@ -87,44 +58,49 @@ class StoreSessionManager implements SessionManager {
     this.#maxWaiting = maxWaiting;
     this.#owner = ownerId;
     this.#owners = new Owners(store, ownerId);
+    this.#changes = new SessionChanges(store);
   }
 
   arrive(): Promise<void> {
     return this.#owners.arrive();
   }
 
-  create(options: { readonly sessionId?: string; readonly state?: JsonObject } = {}): Promise<Session> {
-    const { sessionId = randomId() } = options;
-    return this.#change(sessionId, async (control) => {
+  async create({ sessionId = randomId(), state = {} }: { sessionId?: string; state?: JsonObject } = {}) {
+    this.#check(sessionId);
+    const plain = plainJson(state, "state");
+    return this.#changes.change<Session>(sessionId, async (control) => {
       if (control) return this.#whole(sessionId, control, defaultMaxBytes);
-      const next = newControl(randomId(), plainJson(options.state ?? {}, "state"));
+      const next = newControl(randomId(), plain);
       return { next, result: session(sessionId, next, []) };
     });
   }
 
   async get(sessionId: string, { maxBytes = defaultMaxBytes }: LoadOptions = {}): Promise<Session | undefined> {
     this.#check(sessionId);
-    // Reads take no lane; a session that moves under the read is read again.
-    return this.#attempts(sessionId, async (control) =>
+    return this.#changes.read<Session | undefined>(sessionId, async (control) =>
       control ? this.#whole(sessionId, control, maxBytes) : { result: undefined },
     );
   }
 
   async save(given: Session, { run, ended }: { readonly run?: Run; readonly ended?: boolean } = {}): Promise<Session> {
-    const { sessionId } = given;
-    const { saved, added } = parted(given);
+    const { sessionId, version } = given;
+    this.#check(sessionId);
     const state = plainJson(given.state, "state");
-    return this.#change(sessionId, async (control) => {
+    const added = checkNewEvents(given);
+    return this.#changes.change<Session>(sessionId, async (control) => {
       if (run) checkRun(sessionId, control, run);
-      else await this.#checkNobodyRuns(sessionId, control);
-      const before = control ?? newControl(randomId());
-      if (control ? given.version !== versionOf(control) : given.version !== "") {
+      else if (control?.run && !(await this.#owners.isGone(control.run.owner))) {
+        throw new StaleSessionError(sessionId, "a run is working on it");
+      }
+      if (version !== (control ? versionOf(control) : "")) {
         throw new StaleSessionError(sessionId, control ? "it changed since it was read" : "it no longer exists");
       }
+      const before = control ?? newControl(randomId());
       const events = added.map((event, index) => deepFreeze({ ...event, seq: before.count + index }));
-      const grown = withSaved(before, events.length, state);
-      const next = ended ? withEnded(grown) : grown;
-      return { next, events, result: session(sessionId, next, [...saved, ...events]) };
+      const saved = withSaved(before, events.length, state);
+      const next = ended ? withEnded(saved) : saved;
+      const known = given.events.filter((event) => event.seq !== undefined);
+      return { next, events, result: session(sessionId, next, [...known, ...events]) };
     });
   }
 
@@ -133,18 +109,20 @@ class StoreSessionManager implements SessionManager {
     input?: Input,
     { maxBytes = defaultMaxBytes, create = false }: LoadOptions & { readonly create?: boolean } = {},
   ): Promise<Taken> {
+    this.#check(sessionId);
     const arrived = input && checkInput(input);
-    return this.#change<Taken>(sessionId, async (stored) => {
-      if (stored === undefined && !create) throw notFound(sessionId);
+    return this.#changes.change<Taken>(sessionId, async (stored) => {
+      if (!stored && !create) throw notFound(sessionId);
       const control = stored ?? newControl(randomId());
       if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
-      const free = control.run === undefined || (await this.#owners.isGone(control.run.owner));
-      if (!free && arrived && control.waiting.length >= this.#maxWaiting) {
+      const free = !control.run || (await this.#owners.isGone(control.run.owner));
+      if (!free && !arrived) return { result: { outcome: "idle" } };
+      if (!free && control.waiting.length >= this.#maxWaiting) {
         return { result: { outcome: "full", limit: this.#maxWaiting } };
       }
       const next = arrived ? withWaiting(control, arrived) : control;
-      if (!free) return arrived ? { next, result: { outcome: "waiting" } } : { result: { outcome: "idle" } };
-      if (control.run) this.#log.info({ sessionId, owner: control.run.owner }, "taking over a run of a gone owner");
+      if (!free) return { next, result: { outcome: "waiting" } };
+      if (control.run) this.#log.info({ sessionId, gone: control.run.owner }, "taking over what a process left");
       const step = await this.#start(sessionId, control, next, maxBytes);
       if (step === "moved") return step;
       return { ...step, result: step.result ? { outcome: "run", run: step.result } : { outcome: "idle" } };
@@ -153,137 +131,83 @@ class StoreSessionManager implements SessionManager {
 
   async finish(run: Run, { maxBytes = defaultMaxBytes }: LoadOptions = {}): Promise<Run | undefined> {
     const { sessionId } = run.session;
-    return this.#change<Run | undefined>(sessionId, async (control) => {
-      if (control?.run?.id !== run.id) return { result: undefined };
-      return this.#start(sessionId, control, withoutRun(control), maxBytes);
-    });
+    this.#check(sessionId);
+    return this.#changes.change<Run | undefined>(sessionId, async (control) =>
+      control?.run?.id === run.id
+        ? this.#start(sessionId, control, withoutRun(control), maxBytes)
+        : { result: undefined },
+    );
   }
 
   async interrupt(sessionId: string): Promise<CoveredInput[]> {
-    return this.#change<CoveredInput[]>(sessionId, async (control) => {
-      if (!control?.run) return { result: [] };
-      return { next: withoutRun(control), result: [...control.run.inputs] };
-    });
+    this.#check(sessionId);
+    return this.#changes.change<CoveredInput[]>(sessionId, async (control) =>
+      control?.run ? { next: withoutRun(control), result: [...control.run.inputs] } : { result: [] },
+    );
   }
 
   async unfinished(): Promise<string[]> {
     this.#checkOpen();
-    const gone = new Map<string, boolean>([["-", true]]);
-    const found = new Set<string>();
-    for await (const key of this.#keys(openPrefix)) {
-      const [owner = "", sessionId = ""] = key.slice(openPrefix.length).split("/");
+    const found: string[] = [];
+    const gone = new Map<string, boolean>([[nobody, true]]);
+    for await (const { owner, sessionId } of this.#changes.open()) {
       if (!gone.has(owner)) gone.set(owner, await this.#owners.isGone(owner));
-      if (gone.get(owner)) found.add(sessionId);
+      if (gone.get(owner)) found.push(sessionId);
     }
-    return [...found];
+    return found;
   }
 
   async reset(sessionId: string): Promise<boolean> {
-    return this.#change<boolean>(sessionId, async (control) => {
+    this.#check(sessionId);
+    return this.#changes.change<boolean>(sessionId, async (control) => {
       if (!control) return { result: false };
       const next = newControl(randomId(), {}, control.handled);
-      return { next, remove: await this.#eventKeys(sessionId), forget: true, result: true };
+      return { next, remove: await this.#changes.keysOf(sessionId), forget: true, result: true };
     });
   }
 
   async delete(sessionId: string): Promise<boolean> {
-    return this.#change<boolean>(sessionId, async (control) => {
+    this.#check(sessionId);
+    const decide = async (control: Control | undefined): Promise<Step<boolean>> => {
       if (!control) return { result: false };
-      return { next: null, remove: await this.#eventKeys(sessionId), forget: true, result: true };
-    });
+      return { next: null, remove: await this.#changes.keysOf(sessionId), forget: true, result: true };
+    };
+    return this.#changes.change(sessionId, decide, parseIfPossible);
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#lanes.idle().then(() => this.#owners.leave());
+    this.#closing ??= this.#changes.idle().then(() => this.#owners.leave());
     return this.#closing;
   }
 
-  /** Begins a run with all that waits in `next`; if nothing does, `next` is left without a run. */
+  /**
+   * Begins a run with all that waits in `next`, or that a gone owner left there; if there is nothing to do, `next`
+   * stays without a run.
+   */
   async #start(
     sessionId: string,
     before: Control,
     next: Control,
     maxBytes: number,
   ): Promise<Step<Run | undefined> | "moved"> {
-    const nothingToDo = next.waiting.length === 0 && (next.run === undefined || next.run.ended);
-    if (nothingToDo) return before.run ? { next: withoutRun(next), result: undefined } : { result: undefined };
+    if (next.waiting.length === 0 && (!next.run || next.run.ended)) {
+      return before.run ? { next: withoutRun(next), result: undefined } : { result: undefined };
+    }
     const loaded = await loadWindow(this.#store, sessionId, before, maxBytes);
-    if (loaded === undefined) return "moved";
+    if (!loaded) return "moved";
     const running = withRun(next, { id: randomId(), turn: randomId(), owner: this.#owner });
-    const stored = running.run as StoredRun;
-    const events = inputEvents(next.waiting, stored.turn, before.count, loaded);
-    const result: Run = {
-      id: stored.id,
-      turn: stored.turn,
-      inputs: stored.inputs,
-      session: session(sessionId, running, [...loaded, ...events]),
+    const { id, turn, inputs } = running.run;
+    const events = inputEvents(next.waiting, turn, before.count, loaded);
+    return {
+      next: running,
+      events,
+      result: { id, turn, inputs, session: session(sessionId, running, [...loaded, ...events]) },
     };
-    return { next: running, events, result };
   }
 
-  async #whole(sessionId: string, control: Control, maxBytes: number): Promise<{ result: Session } | "moved"> {
+  async #whole(sessionId: string, control: Control, maxBytes: number): Promise<Step<Session> | "moved"> {
     const events = await loadWindow(this.#store, sessionId, control, maxBytes);
     return events ? { result: session(sessionId, control, events) } : "moved";
-  }
-
-  async #checkNobodyRuns(sessionId: string, control: Control | undefined): Promise<void> {
-    if (!control?.run || (await this.#owners.isGone(control.run.owner))) return;
-    throw new StaleSessionError(sessionId, "a run is working on it");
-  }
-
-  /** Takes its place in the order at once, when it is called. */
-  async #change<T>(sessionId: string, attempt: Attempt<T>): Promise<T> {
-    this.#check(sessionId);
-    return this.#lanes.run(sessionId, () => this.#attempts(sessionId, attempt));
-  }
-
-  /** Reads the control, lets `attempt` decide on it, and commits; from the start again if it moved in between. */
-  async #attempts<T>(sessionId: string, attempt: Attempt<T>): Promise<T> {
-    for (let count = 0; count < maxAttempts; count++) {
-      if (count > 1) await pause(Math.random() * Math.min(2 ** count, 50));
-      const [stored] = await this.#store.get([controlKey(sessionId)]);
-      const control = stored && parseControl(sessionId, stored.value);
-      const step = await attempt(control);
-      if (step === "moved") continue;
-      if (step.next === undefined || (await this.#commit(sessionId, stored, control, step))) return step.result;
-    }
-    throw new ThreadkeeperError("STORE_BUSY", `session ${sessionId} changed ${maxAttempts} times under one call`, {
-      fields: { sessionId },
-    });
-  }
-
-  #commit(
-    sessionId: string,
-    stored: Stored | undefined,
-    before: Control | undefined,
-    { next, events = [], remove = [], forget = false }: Step<unknown>,
-  ): Promise<boolean> {
-    const key = controlKey(sessionId);
-    const put = new Map<string, string>();
-    const gone = [...remove];
-    if (next) put.set(key, formatRecord(next));
-    else gone.push(key);
-    for (const event of events) put.set(eventKey(sessionId, event.seq as number), formatEvent(event));
-    const wasOpen = before && openUnder(before);
-    const isOpen = next ? openUnder(next) : undefined;
-    if (wasOpen !== isOpen) {
-      if (isOpen) put.set(openKey(isOpen, sessionId), formatRecord({}));
-      if (wasOpen) gone.push(openKey(wasOpen, sessionId));
-    }
-    return this.#store.commit({ key, was: stored?.version, put, remove: gone, forget });
-  }
-
-  async #eventKeys(sessionId: string): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const key of this.#keys(eventPrefix(sessionId))) keys.push(key);
-    return keys;
-  }
-
-  async *#keys(prefix: string): AsyncGenerator<string> {
-    for (let page = await this.#store.keys(prefix); page.length > 0; ) {
-      yield* page;
-      page = await this.#store.keys(prefix, { after: page.at(-1) as string });
-    }
   }
 
   #check(sessionId: string): void {
@@ -297,31 +221,8 @@ class StoreSessionManager implements SessionManager {
 }
 
 function session(sessionId: string, control: Control, events: readonly SessionEvent[]): Session {
-  return {
-    sessionId,
-    events,
-    state: control.state,
-    version: versionOf(control),
-    earlier: events[0]?.seq ?? control.count,
-  };
-}
-
-function parted({ events }: Session): { saved: SessionEvent[]; added: SessionEvent[] } {
-  const saved = events.filter((event) => event.seq !== undefined);
-  const added = events.filter((event) => event.seq === undefined).map((event) => plainJson(event, `event ${event.id}`));
-  const ids = new Set(saved.map((event) => event.id));
-  for (const event of added) {
-    if (!isEvent(event)) throw invalid(`an event has an id, a time, a turn and a message, not so ${event["id"]}`);
-    if (ids.has(event.id)) throw invalid(`event ${event.id} is in the session already`);
-    ids.add(event.id);
-  }
-  return { saved, added };
-}
-
-function checkInput(input: Input): WaitingInput {
-  const plain = plainJson(input, "input");
-  if (!isInput(plain)) throw invalid("an input has an id and a content, which is a text or a list of parts");
-  return { ...plain, at: new Date().toISOString() };
+  const { state, count } = control;
+  return { sessionId, events, state, version: versionOf(control), earlier: events[0]?.seq ?? count };
 }
 
 function checkRun(sessionId: string, control: Control | undefined, run: Run): void {
@@ -331,10 +232,16 @@ function checkRun(sessionId: string, control: Control | undefined, run: Run): vo
   });
 }
 
-function notFound(sessionId: string): ThreadkeeperError {
-  return new ThreadkeeperError("SESSION_NOT_FOUND", `there is no session ${sessionId}`, { fields: { sessionId } });
+/** A damaged record must not keep its session from being deleted. */
+function parseIfPossible(sessionId: string, text: string): Control {
+  try {
+    return parseControl(sessionId, text);
+  } catch (error) {
+    if (hasCode(error, "STORE_CORRUPT")) return newControl("");
+    throw error;
+  }
 }
 
-function invalid(why: string): ThreadkeeperError {
-  return new ThreadkeeperError("INPUT_INVALID", why);
+function notFound(sessionId: string): ThreadkeeperError {
+  return new ThreadkeeperError("SESSION_NOT_FOUND", `there is no session ${sessionId}`, { fields: { sessionId } });
 }

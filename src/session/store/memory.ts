@@ -7,9 +7,12 @@ import type { Commit, Store, Stored } from "./store.ts";
 
 const namespace = "keyv";
 
+/** Keyv's verbs are asynchronous: behind one lane for each map nobody sees half a commit. */
+const lanesOf = new WeakMap<Map<string, string>, Lanes>();
+
 /**
  * Sessions in a Keyv on a `Map`: gone when the process ends. For tests and for trying things out.
- * Two stores on the same `map` see the same values, but only one of them may write.
+ * Stores on the same `map` are like two connections to one database.
  */
 export function openMemoryStore(map = new Map<string, string>()): Store {
   return new MemoryStore(map);
@@ -19,12 +22,13 @@ class MemoryStore implements Store {
   readonly description = "memory (not durable: gone when the process ends)";
   readonly #map: Map<string, string>;
   readonly #keyv: Keyv<string>;
-  // Keyv's verbs are asynchronous: behind one lane nobody sees half a commit.
-  readonly #lanes = new Lanes();
+  readonly #lanes: Lanes;
   #closed = false;
 
   constructor(map: Map<string, string>) {
     this.#map = map;
+    this.#lanes = lanesOf.get(map) ?? new Lanes();
+    lanesOf.set(map, this.#lanes);
     this.#keyv = new Keyv<string>({
       store: map,
       namespace,
