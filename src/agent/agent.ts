@@ -42,6 +42,8 @@ export interface AgentOptions {
 export interface ResumeOptions {
   /** Ends the run. Its reason may be a `ThreadkeeperError` (`RUN_LOST`, `RUN_SHUTDOWN`); any other is a stop. */
   readonly signal?: AbortSignal;
+  /** Called once the store has taken or refused the input: from then on, calls that begin later come behind it. */
+  readonly onTaken?: () => void;
 }
 
 export interface RunOptions extends ResumeOptions {
@@ -114,7 +116,7 @@ export class Agent {
 
   /** Takes up what waits in a session, if nobody runs. */
   resume(sessionId: string, options: ResumeOptions = {}): AgentStream {
-    return openStream(options.signal, (signal) => this.#resume(sessionId, signal));
+    return openStream(options.signal, (signal) => this.#resume(sessionId, options, signal));
   }
 
   async *#events(content: string | UserContent, options: RunOptions, signal = neverAborted): OutcomeStream {
@@ -128,12 +130,12 @@ export class Agent {
     }
     if (sessionId === undefined) return yield* this.#blankTurn(input, signal);
     if (!this.#sessionCalls) return yield* refuse(log, noSessions(), sessionId);
-    return yield* this.#sessionCalls.events({ sessionId, input, create, signal });
+    return yield* this.#sessionCalls.events({ sessionId, input, create, signal, onTaken: options.onTaken });
   }
 
-  async *#resume(sessionId: string, signal: AbortSignal): OutcomeStream {
+  async *#resume(sessionId: string, { onTaken }: ResumeOptions, signal: AbortSignal): OutcomeStream {
     if (!this.#sessionCalls) return yield* refuse(this.#plan.log, noSessions(), sessionId);
-    return yield* this.#sessionCalls.events({ sessionId, input: undefined, create: false, signal });
+    return yield* this.#sessionCalls.events({ sessionId, input: undefined, create: false, signal, onTaken });
   }
 
   /** A turn of no session: it starts from its input alone, and nothing of it is saved. */

@@ -14,6 +14,7 @@ export interface SessionCall {
   readonly input: Input | undefined;
   readonly create: boolean;
   readonly signal: AbortSignal;
+  readonly onTaken: (() => void) | undefined;
 }
 
 /**
@@ -54,9 +55,10 @@ export class SessionCalls {
   }
 
   /** Goes to the store with the input, and waits if somebody runs. */
-  async #ask(call: Call, { sessionId, input, create, signal }: SessionCall): Promise<Word> {
+  async #ask(call: Call, { sessionId, input, create, signal, onTaken }: SessionCall): Promise<Word> {
     if (signal.aborted) throw abortReason(signal);
     const taken = await this.#sessions.take(sessionId, input, { ...this.#load, create });
+    onTaken?.();
     if (taken.outcome === "run") {
       this.#calls.drives(call, taken.run);
       return { run: taken.run };

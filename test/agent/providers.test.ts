@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { AgentOptions } from "../../src/agent/agent.ts";
+import { type ModelOptions, resolveModel } from "../../src/agent/model.ts";
+import { currentTime } from "../../src/agent/tools/current-time.ts";
+import { openStore } from "../../src/session/store/open-store.ts";
+import { openSessions } from "../../src/session/store-session-manager.ts";
+import { type AgentRoom, agentRoom, drain, shape, transcript } from "../support/agent-room.ts";
+import { type ModelServer, modelServer, type ServedStep } from "../support/model-server.ts";
+
+const room = { sessionId: "room" };
+const providers = [
+  { setting: "openai:gpt-5-mini", base: "/v1", path: "/v1/responses" },
+  { setting: "anthropic:claude-sonnet-4-5", base: "/v1", path: "/v1/messages" },
+  {
+    setting: "google:gemini-2.5-flash",
+    base: "/v1beta",
+    path: "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+  },
+  { setting: "openai-compatible:some/model", base: "/v1", path: "/v1/chat/completions" },
+  { setting: "ollama:llama3.2:3b", base: "/v1", path: "/v1/chat/completions" },
+];
+const keys: NonNullable<ModelOptions["keys"]> = {
+  OPENAI_API_KEY: "key",
+  ANTHROPIC_API_KEY: "key",
+  GOOGLE_GENERATIVE_AI_API_KEY: "key",
+};
+
+const open: ModelServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.stop()));
+});
+
+async function serve(...steps: (ServedStep | ServedStep["response"])[]): Promise<ModelServer> {
+  const server = await modelServer(steps.map((step) => ("response" in step ? step : { response: step })));
+  open.push(server);
+  return server;
+}
+
+function meet(server: ModelServer, { setting, base }: (typeof providers)[number], options: Partial<AgentOptions> = {}) {
+  const model = resolveModel(setting, { keys, baseUrl: server.url + base });
+  return agentRoom([], { tools: [currentTime], ...options, model });
+}
+
+describe.each(providers)("over HTTP, $setting", (provider) => {
+  it("streams its answer", async () => {
+    const usage = { input_tokens: 7, output_tokens: 3, prompt_tokens: 7, completion_tokens: 3 };
+    const google = { promptTokenCount: 7, candidatesTokenCount: 3 };
+    const content = "A rather long answer, in pieces.";
+    const server = await serve({ response: { content, usage: { ...usage, ...google } }, chunkSize: 5 });
+    const { agent } = await meet(server, provider);
+    const { events, result } = await drain(agent.stream("Say something long", room));
+    expect(result?.text).toBe("A rather long answer, in pieces.");
+    expect(events.filter(({ type }) => type === "text-delta").length).toBeGreaterThan(2);
+    expect(result?.usage).toEqual({ inputTokens: 7, outputTokens: 3, cachedInputTokens: 0 });
+    expect(server.requests.map(({ path }) => path)).toEqual([provider.path]);
+  });
+
+  it("calls a tool and reads its result", async () => {
+    const server = await serve(
+      { toolCalls: [{ name: "current_time", arguments: '{"zone":"Asia/Tokyo"}' }] },
+      { content: "It is late in Tokyo." },
+    );
+    const { agent, sessions } = await meet(server, provider);
+    const { events } = await drain(agent.stream("What time is it in Tokyo?", room));
+    expect(shape(events)).toEqual([
+      "turn-start",
+      "tool-start current_time",
+      "tool-end current_time",
+      'text "It is late in Tokyo."',
+      "turn-end stop",
+    ]);
+    expect((await sessions.get("room"))?.events.map(({ message }) => message.role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+    ]);
+    expect(server.requests[1]?.body).toContain("Asia/Tokyo");
+    expect(server.requests[1]?.body).toContain("GMT+9");
+  });
+
+  it("that is busy is asked again", async () => {
+    const server = await serve({ status: 429, error: { message: "slow down" }, retryAfter: 0 }, { content: "Now." });
+    const { agent } = await meet(server, provider, { maxRetries: 1 });
+    expect((await agent.run("hi", room))?.text).toBe("Now.");
+  });
+
+  it("that stays busy, fails or breaks off is an error of ours, and the next message works", async () => {
+    const server = await serve(
+      { status: 429, error: { message: "slow down" } },
+      { status: 500, error: { message: "our own fault" } },
+      { status: 401, error: { message: "Incorrect API key provided: key" } },
+      { status: 404, error: { message: "no such model" } },
+      {
+        status: 400,
+        error: { message: "This model's maximum context length is 10 tokens", code: "context_length_exceeded" },
+      },
+      { response: { content: "This is not going to be the whole of it." }, truncateAfterChunks: 3, chunkSize: 5 },
+      { content: "Fine again." },
+    );
+    const { agent, sessions } = await meet(server, provider);
+    const codes = [
+      "MODEL_RATE_LIMITED",
+      "MODEL_FAILED",
+      "MODEL_KEY_REFUSED",
+      "MODEL_NOT_FOUND",
+      "MODEL_INPUT_TOO_LONG",
+    ];
+    for (const code of codes) await expect(agent.run("hi", room)).rejects.toMatchObject({ code });
+    await expect(agent.run("hi", room)).rejects.toMatchObject({ code: expect.stringMatching(/^MODEL_/) });
+    expect((await agent.run("hi", room))?.text).toBe("Fine again.");
+    const answers = (await transcript(sessions)).filter((line) => /^assistant(?!.*\(reasoning\))/.test(line));
+    expect(answers).toEqual(["assistant: Fine again."]);
+  });
+
+  it("a session that went through the store and back is sent whole: the request holds the first answer itself", async () => {
+    const server = await serve(
+      { content: "Let me look.", toolCalls: [{ name: "current_time", arguments: "{}" }] },
+      { content: "The first answer, word for word." },
+      { content: "The second answer." },
+    );
+    const store = await openStore("memory:");
+    const first = await meet(server, provider, { sessions: await openSessions({ store }) });
+    await first.agent.run("One", room);
+    await first.sessions.close();
+    const second = await meet(server, provider, { sessions: await openSessions({ store }) });
+    await second.agent.run("Two", room);
+    const body = server.requests[2]?.body ?? "";
+    expect(body).toContain("The first answer, word for word.");
+    expect(body).toContain("Let me look.");
+    expect(body).not.toContain("item_reference");
+    if (provider.setting.startsWith("openai:")) expect(JSON.parse(body)).toMatchObject({ store: false });
+  });
+});
+
+describe("a change of provider", () => {
+  it.each(providers.flatMap((from) => providers.map((to) => ({ from, to }))).filter(({ from, to }) => from !== to))(
+    "from $from.setting to $to.setting: the session goes on",
+    async ({ from, to }) => {
+      const server = await serve(
+        { content: "Looking.", reasoning: "I should look.", toolCalls: [{ name: "current_time", arguments: "{}" }] },
+        { content: "The first answer.", reasoning: "I have it." },
+        { content: "The second answer." },
+      );
+      const before: AgentRoom = await meet(server, from);
+      await before.agent.run("One", room);
+      const after = await meet(server, to, { sessions: before.sessions });
+      expect((await after.agent.run("Two", room))?.text).toBe("The second answer.");
+      const body = server.requests[2]?.body ?? "";
+      expect(body).toContain("The first answer.");
+      expect(body).not.toContain("item_reference");
+    },
+  );
+});
