@@ -1,9 +1,10 @@
 import { type ChatInputCommandInteraction, type Client, Events, type Message } from "discord.js";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { TurnEvent } from "../conversation/turn-event.ts";
-import type { ThreadkeeperError } from "../errors.ts";
+import { ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { type ReplyView, replyViews } from "../reply/reply-view.ts";
+import { errorWording } from "../reply/wording.ts";
 import { createClient, inviteLink } from "./client.ts";
 import { commands } from "./commands/all.ts";
 import { registerCommands } from "./commands/registration.ts";
@@ -79,7 +80,13 @@ class DiscordBot implements Bot {
     this.#client = createClient(plan);
     this.#allowedBots = new Set(plan.allowedBots);
     const log = this.#log;
-    this.#painter = new ThreadPainter({ writer: createMessageWriter(this.#client), budget: this.#budget, log });
+    const apology = errorWording(new ThreadkeeperError("DISCORD_FAILED", "an answer could not be posted"));
+    this.#painter = new ThreadPainter({
+      writer: createMessageWriter(this.#client),
+      budget: this.#budget,
+      log,
+      apology,
+    });
     this.#complaints = new Complaints(this.#painter, log);
     this.#threads = new Threads({ budget: this.#budget, complaints: this.#complaints, log });
   }
