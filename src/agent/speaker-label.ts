@@ -10,8 +10,8 @@ export interface Utterance {
   readonly at?: string;
 }
 
-/** Line breaks, controls and marks that change direction; the joiner inside of emoji is harmless. */
-const odd = /[&"<>]|(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** What delimits, line breaks, controls and marks that change direction; the joiner inside of emoji is harmless. */
+const odd = /[&"<>＜＞﹤﹥]|(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** What could be read as the beginning or the end of a label, with all backslashes that we put there. */
 const imitation = /([<＜﹤])(\\*)(?=(?:[\s\p{Cf}]*\/)?[\s\p{Cf}]*(?:said|overheard)\b)/giu;
 const block = /<(said|overheard)((?: [a-z]+="[^"<>]*")*)>\n([\s\S]*?)\n<\/\1>/g;
