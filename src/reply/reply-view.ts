@@ -1,4 +1,7 @@
 import type { TurnEvent } from "../conversation/turn-event.ts";
+import { safeText } from "./safe-text.ts";
+import { chunksOf, emptySplit, growSplit, messageLimit, type Split } from "./split-text.ts";
+import { errorWording, finishWording, noticeWording, toolWording } from "./wording.ts";
 
 /** Where a reply goes; the platform's own, opaque here. */
 export type ReplyTo = Extract<TurnEvent, { type: "notice" }>["replyTo"];
@@ -19,4 +22,88 @@ export interface ReplyView {
 /** Draws views. `draw` keeps the newest and returns; the draw of a finished view resolves when it is out. */
 export interface Painter {
   draw(view: ReplyView): Promise<void>;
+}
+
+/** A reply in the making: its view, and what the next view needs. */
+interface Reply {
+  readonly view: ReplyView;
+  readonly said: Split;
+  /** Tools at work, by their calls. */
+  readonly tools: ReadonlyMap<string, string>;
+}
+
+const noReply: Reply = {
+  view: { replyTo: null, chunks: [], typing: false, finished: true },
+  said: emptySplit(),
+  tools: new Map(),
+};
+
+/**
+ * What the reader sees of what happens: one view per change. A turn's last view is `finished`, unless its run was
+ * taken away. Pulling past a finished view says that it has been drawn; only then is the source pulled further.
+ */
+export async function* replyViews(events: AsyncIterable<TurnEvent>): AsyncGenerator<ReplyView, void> {
+  let reply = noReply;
+  for await (const event of events) {
+    const before = reply.view;
+    reply = reduceReply(reply, event);
+    if (reply.view !== before) yield reply.view;
+  }
+}
+
+function reduceReply(reply: Reply, event: TurnEvent): Reply {
+  switch (event.type) {
+    case "turn-start":
+      return {
+        ...noReply,
+        view: { turn: event.turn, replyTo: event.replyTo ?? null, chunks: [], typing: true, finished: false },
+      };
+    case "text-delta":
+      return atWork(reply, { said: growSplit(reply.said, event.text) });
+    case "tool-start":
+      return atWork(reply, { tools: new Map(reply.tools).set(event.callId, event.name) });
+    case "tool-end":
+      return atWork(reply, { tools: new Map([...reply.tools].filter(([callId]) => callId !== event.callId)) });
+    case "turn-end":
+      return finished(reply, messagesOf(growSplit(emptySplit(), event.text)), finishWording(event.finishReason));
+    case "turn-failed":
+      return finished(reply, messagesOf(reply.said), errorWording(event.error, event.reference));
+    case "notice":
+      return {
+        ...noReply,
+        view: { replyTo: event.replyTo, chunks: [noticeWording(event)], typing: false, finished: true },
+      };
+  }
+}
+
+function atWork(before: Reply, change: Partial<Reply>): Reply {
+  const reply = { ...before, ...change };
+  const tool = [...reply.tools.values()].at(-1);
+  const messages = messagesOf(reply.said);
+  const withTool = tool === undefined ? messages : withLine(messages, toolWording(tool));
+  // Where there is no room for it, the line would be a message of its own, which would have to go away again.
+  const chunks = withTool.length > Math.max(messages.length, 1) ? messages : withTool;
+  const { view } = before;
+  return sameTexts(chunks, view.chunks) ? { ...reply, view } : { ...reply, view: { ...view, chunks } };
+}
+
+function finished(reply: Reply, messages: readonly string[], line: string | undefined): Reply {
+  const chunks = line === undefined ? messages : withLine(messages, line);
+  return { ...reply, view: { ...reply.view, chunks, typing: false, finished: true } };
+}
+
+function messagesOf(split: Split): string[] {
+  return chunksOf(split).map(safeText);
+}
+
+/** The bot's own line below the last message, or as one of its own where that is full. */
+function withLine(messages: readonly string[], line: string): string[] {
+  const last = messages.at(-1);
+  if (last === undefined) return [line];
+  const together = `${last}\n\n${line}`;
+  return together.length > messageLimit ? [...messages, line] : [...messages.slice(0, -1), together];
+}
+
+function sameTexts(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, index) => text === others[index]);
 }

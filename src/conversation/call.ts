@@ -1,0 +1,112 @@
+import type { AgentEvent, CallFailed } from "../agent/agent-event.ts";
+import type { AgentStream } from "../agent/agent-stream.ts";
+import { consumerGone } from "../agent/turn.ts";
+import { hasCode, type ThreadkeeperError } from "../errors.ts";
+import type { Json } from "../session/plain-json.ts";
+import type { CoveredInput } from "../session/session-manager.ts";
+import type { Notice, TurnEvent } from "./turn-event.ts";
+
+/** A call that has its place: the agent's stream, whose first event has been asked for. */
+export interface Begun {
+  readonly stream: AgentStream;
+  readonly first: ReturnType<AgentStream["next"]>;
+  /** Where a failure is told; nowhere if absent. */
+  readonly replyTo?: Json;
+}
+
+/** One call of the agent, from the moment in which it asks for its place until nothing of it goes on any more. */
+export class Call implements AsyncIterable<TurnEvent> {
+  readonly sessionId: string;
+  /** Whether the store has its input, so that a reset concerns it. */
+  taken = false;
+  /** The inputs of the turn that it drives right now. */
+  turn: readonly CoveredInput[] | undefined;
+  /** Resolves when nothing of it goes on any more. */
+  readonly done: Promise<void>;
+  readonly #begun: Promise<Begun | Notice | undefined>;
+  readonly #controller = new AbortController();
+  #end: () => void = () => {};
+  #left = false;
+
+  /** @param begin asks for the place at once; never rejects */
+  constructor(sessionId: string, begin: (call: Call) => Promise<Begun | Notice | undefined>) {
+    this.sessionId = sessionId;
+    this.done = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#begun = begin(this);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Asks for the next event, and keeps in mind which turn is being answered. */
+  async pull(stream: AgentStream): ReturnType<AgentStream["next"]> {
+    const step = await stream.next();
+    if (step.done) return step;
+    if (step.value.type === "turn-start") this.turn = step.value.inputs;
+    if (step.value.type === "turn-end" || step.value.type === "turn-failed") this.turn = undefined;
+    return step;
+  }
+
+  abort(reason: ThreadkeeperError): void {
+    this.#controller.abort(reason);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<TurnEvent, void> {
+    const events = this.#events();
+    return {
+      next: () => events.next(),
+      // A generator's own `return` waits behind a `next` that is under way, and does nothing if it was never started.
+      return: () => {
+        this.#leave();
+        return events.return();
+      },
+    };
+  }
+
+  async *#events(): AsyncGenerator<TurnEvent, void> {
+    try {
+      const begun = await this.#begun;
+      if (begun === undefined) return;
+      if ("type" in begun) {
+        yield begun;
+        return;
+      }
+      for (let step = await begun.first; !step.done; step = await this.pull(begun.stream)) {
+        const event = told(step.value, begun.replyTo);
+        if (event) yield event;
+      }
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.turn = undefined;
+    this.abort(consumerGone());
+    void this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const begun = await this.#begun;
+    if (begun && "stream" in begun) await begun.stream.return(undefined);
+    this.#end();
+  }
+}
+
+/** A call that was ended before its turn began is not told of: its input waits on, or was forgotten. */
+function told(event: AgentEvent | CallFailed, replyTo: Json | undefined): TurnEvent | undefined {
+  if (event.type !== "call-failed") return event;
+  const { error, reference } = event;
+  if (replyTo === undefined) return undefined;
+  if (hasCode(error, "RUN_LOST", "RUN_STOPPED", "RUN_SHUTDOWN")) return undefined;
+  const limit = error.fields["limit"];
+  if (hasCode(error, "QUEUE_FULL") && typeof limit === "number") {
+    return { type: "notice", replyTo, reason: "queue-full", limit };
+  }
+  return { type: "notice", replyTo, reason: "failed", error, reference };
+}
