@@ -19,7 +19,8 @@ export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
     members: threads.filter((thread) => bot in thread.members).map((thread) => apiThreadMember(thread, bot)),
   });
 
-  const archived = (channelId: string, type: Thread["type"], query: Record<string, string>) => {
+  /** Archived last, listed first. */
+  const archived = (channelId: string, query: Record<string, string>, belongs: (thread: Thread) => boolean) => {
     const channel = world.channel(channelId);
     demand(world, bot, channel, "ReadMessageHistory");
     if (!isGuildChannel(channel)) throw new DiscordError(50024);
@@ -27,11 +28,11 @@ export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
     const before = Date.parse(query["before"] ?? "") || Number.POSITIVE_INFINITY;
     const found = world
       .threadsOf(channel.guildId, channelId)
-      .filter((thread) => thread.archived && thread.type === type && canView(world, bot, thread))
-      .filter((thread) => Date.parse(thread.archiveChangedAt) < before)
+      .filter((thread) => thread.archived && belongs(thread) && Date.parse(thread.archiveChangedAt) < before)
       .sort((first, second) => Date.parse(second.archiveChangedAt) - Date.parse(first.archiveChangedAt));
     return { ...listing(found.slice(0, limit)), has_more: found.length > limit };
   };
+  const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
 
   return new Hono<RestEnvironment>()
     .post("/channels/:channelId/messages/:messageId/threads", async (context) => {
@@ -81,12 +82,19 @@ export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
       const active = world.threadsOf(guild.id).filter((thread) => !thread.archived && canView(world, bot, thread));
       return context.json(listing(active));
     })
-    .get("/channels/:channelId/threads/archived/public", (context) =>
-      context.json(archived(context.req.param("channelId"), ChannelType.PublicThread, context.req.query())),
-    )
+    .get("/channels/:channelId/threads/archived/public", (context) => {
+      const { channelId } = context.req.param();
+      return context.json(archived(channelId, context.req.query(), (thread) => !isPrivate(thread)));
+    })
     .get("/channels/:channelId/threads/archived/private", (context) => {
-      demand(world, bot, world.channel(context.req.param("channelId")), "ManageThreads");
-      return context.json(archived(context.req.param("channelId"), ChannelType.PrivateThread, context.req.query()));
+      const { channelId } = context.req.param();
+      demand(world, bot, world.channel(channelId), "ManageThreads");
+      return context.json(archived(channelId, context.req.query(), isPrivate));
+    })
+    .get("/channels/:channelId/users/@me/threads/archived/private", (context) => {
+      const { channelId } = context.req.param();
+      const isOwn = (thread: Thread) => isPrivate(thread) && bot in thread.members;
+      return context.json(archived(channelId, context.req.query(), isOwn));
     });
 }
 

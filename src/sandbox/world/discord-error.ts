@@ -12,7 +12,7 @@ const sentences = {
   10063: [404, "Unknown application command"],
   20012: [403, "You are not authorized to perform this action on this application"],
   30032: [400, "Maximum number of application commands reached (100)."],
-  30034: [429, "Max number of daily application command creates has been reached (200)"],
+  30034: [400, "Max number of daily application command creates has been reached (200)"],
   30046: [429, "Maximum number of edits to messages older than 1 hour reached. Try again later"],
   40060: [400, "Interaction has already been acknowledged."],
   50001: [403, "Missing Access"],

@@ -60,7 +60,9 @@ export function revise(world: World, message: Message, edit: Edit): Message {
     pinged: joinPings(message.pinged, mentions),
   };
   demandSomething(edited);
-  return unfurl(world, world.changeMessage(edited));
+  world.changeMessage(edited);
+  unfurl(world, edited);
+  return edited;
 }
 
 function rewrites({ content, embeds, components, files, keep }: Edit): boolean {

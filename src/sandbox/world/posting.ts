@@ -79,7 +79,8 @@ export function publish(world: World, publication: Publication): Message {
   rememberNonce(world, message);
   if (isThread(channel) && !onlyFor) joinThread(world, channel.id, [authorId, ...mentions.users]);
   world.addMessage(message);
-  return unfurl(world, message);
+  unfurl(world, message);
+  return message;
 }
 
 /** What Discord itself writes: a rename, a pin, a thread's beginning. */
@@ -174,11 +175,10 @@ export function joinThread(world: World, threadId: string, userIds: readonly str
   if (joined.length > 0) world.changeThreadMembers(threadId, { joined });
 }
 
-/** Adds the link previews, as an update of its own that no person made. */
-export function unfurl(world: World, message: Message): Message {
+/** Adds the link previews, as an update of its own that no person made; whoever sent the message is answered before. */
+export function unfurl(world: World, message: Message): void {
   const previews = may(world, message.authorId, world.channel(message.channelId), "EmbedLinks")
     ? previewsOf(message.content, message.flags)
     : [];
-  if (previews.length === 0) return message;
-  return world.changeMessage({ ...message, embeds: [...message.embeds, ...previews] });
+  if (previews.length > 0) world.changeMessage({ ...message, embeds: [...message.embeds, ...previews] });
 }

@@ -21,8 +21,9 @@ export function threadOnMessage(
   plan: ThreadPlan,
 ): Thread {
   const channel = world.channel(channelId);
-  demand(world, userId, channel, "CreatePublicThreads");
+  demand(world, userId, channel);
   if (channel.type !== ChannelType.GuildText) throw new DiscordError(50024);
+  demand(world, userId, channel, "CreatePublicThreads");
   const starter = world.message(channelId, messageId);
   if (world.state.channels[messageId]) throw new DiscordError(160004);
   if (!isAnswerable(starter.type)) throw new DiscordError(50021);
@@ -44,8 +45,9 @@ export function threadInChannel(
   plan: ThreadPlan & { readonly isPrivate: boolean; readonly invitable?: boolean | undefined },
 ): Thread {
   const channel = world.channel(channelId);
-  demand(world, userId, channel, plan.isPrivate ? "CreatePrivateThreads" : "CreatePublicThreads");
+  demand(world, userId, channel);
   if (channel.type !== ChannelType.GuildText) throw new DiscordError(50024);
+  demand(world, userId, channel, plan.isPrivate ? "CreatePrivateThreads" : "CreatePublicThreads");
   const thread = open(world, userId, channel.guildId, channelId, plan, {
     isPrivate: plan.isPrivate,
     invitable: plan.invitable,
