@@ -147,18 +147,20 @@ class SqliteStore implements Store {
     return won;
   }
 
-  /** Empties the log, which still holds what was removed. */
+  /**
+   * Empties the log, which still holds what was removed. Writers must not wait for a slow reader of another process,
+   * so that it is tried again later. Never fails: what was committed is committed.
+   */
   async #checkpoint(): Promise<void> {
-    let emptied = false;
+    this.#checkpointDue = Date.now() + 1000;
     try {
-      // Writers must not wait for a slow reader of another process: it is tried again a second later.
       await this.#query("PRAGMA busy_timeout=100");
-      emptied = (await this.#query("PRAGMA wal_checkpoint(TRUNCATE)"))[0]?.["busy"] === 0;
+      const checkpoint = this.#query("PRAGMA wal_checkpoint(TRUNCATE)");
+      const [result] = await checkpoint.finally(() => this.#query(`PRAGMA busy_timeout=${this.#busyTimeout}`));
+      if (result?.["busy"] === 0) this.#checkpointDue = undefined;
     } catch (error) {
-      this.#log.warn({ err: error }, "what was forgotten is still in the log of the SQLite file; trying again");
+      this.#log.warn({ err: error }, "what was forgotten may still be in the log of the SQLite file; trying again");
     }
-    this.#checkpointDue = emptied ? undefined : Date.now() + 1000;
-    await this.#query(`PRAGMA busy_timeout=${this.#busyTimeout}`);
   }
 
   /** Whether what is written comes back, by Keyv's hand and by ours, so that no failure waits for the first turn. */
