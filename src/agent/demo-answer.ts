@@ -1,5 +1,5 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3Prompt } from "@ai-sdk/provider";
-import { closestMatch } from "./lexical-match.ts";
+import { closestMatch, hasTopic } from "./lexical-match.ts";
 import { decodeUtterances, type Utterance } from "./speaker-label.ts";
 
 /** What the demo model does in a step. */
@@ -50,11 +50,12 @@ function reply({ text }: Quotable, earlier: readonly Quotable[]): string {
     facts.map((each) => `${each.author?.name ?? ""} ${each.text}`),
   );
   const closest = match && facts[match.index];
+  const newest = facts.at(-1);
   if (isQuestion(text)) {
     if (closest) return quote(closest);
+    if (newest && !hasTopic(text)) return `Of ${count(facts.length)} to go by, this is the newest. ${quote(newest)}`;
     return `I have nothing on that in this conversation: ${count(facts.length)} to go by, and none comes close.`;
   }
-  const newest = facts.at(-1);
   const all = `Noted. With this I have ${count(facts.length + 1)} to go by.`;
   if (closest) return `${all} Closest to it: ${quote(closest)}`;
   return newest ? `${all} Before it: ${quote(newest)}` : all;

@@ -7,7 +7,6 @@ import type {
   LanguageModelV3Usage,
 } from "@ai-sdk/provider";
 import { type DemoAnswer, demoAnswer } from "./demo-answer.ts";
-import { wordsOf } from "./lexical-match.ts";
 
 /**
  * A model in this process, without a network and without knowledge: it says that it is a demo, and answers with what
@@ -54,7 +53,7 @@ async function* streamParts(
   } else {
     yield { type: "text-start", id: "1" };
     for (const delta of answer.text.match(/\S+\s*/g) ?? []) {
-      await delay(wordDelayMs, undefined, { signal: options.abortSignal });
+      if (wordDelayMs > 0) await delay(wordDelayMs, undefined, { signal: options.abortSignal });
       yield { type: "text-delta", id: "1", delta };
     }
     yield { type: "text-end", id: "1" };
@@ -69,17 +68,21 @@ function toolCall({ toolName, input }: DemoAnswer & { kind: "call" }) {
 function ending({ prompt }: LanguageModelV3CallOptions, answer: DemoAnswer) {
   const usage: LanguageModelV3Usage = {
     inputTokens: {
-      total: wordsOf(JSON.stringify(prompt)).length,
+      total: countWords(JSON.stringify(prompt)),
       noCache: undefined,
       cacheRead: undefined,
       cacheWrite: undefined,
     },
     outputTokens: {
-      total: wordsOf(answer.kind === "text" ? answer.text : answer.input).length,
+      total: countWords(answer.kind === "text" ? answer.text : answer.input),
       text: undefined,
       reasoning: undefined,
     },
   };
   const unified = answer.kind === "text" ? ("stop" as const) : ("tool-calls" as const);
   return { usage, finishReason: { unified, raw: undefined } };
+}
+
+function countWords(text: string): number {
+  return text.split(/\s+/).length;
 }

@@ -23,6 +23,7 @@ const threshold = 0.3;
  * them, with their endings forgiven. Of about equal ones the last. `undefined`: none is close.
  */
 export function closestMatch(question: string, candidates: readonly string[]): Match | undefined {
+  if (!hasTopic(question)) return undefined;
   const asked = Array.from(new Set(wordsOf(question)));
   const texts = candidates.map((text) => new Set(wordsOf(text)));
   const found = asked.map((word) => texts.map((text) => bestLikeness(word, text)));
@@ -34,12 +35,17 @@ export function closestMatch(question: string, candidates: readonly string[]): M
   let best: Match | undefined;
   for (let index = 0; index < candidates.length; index += 1) {
     const shared = weights.reduce((sum, weight, place) => sum + weight * (found[place]?.[index] ?? 0), 0);
-    const score = whole > 0 ? shared / whole : 0;
+    const score = shared / whole;
     if (score >= threshold && score >= (best?.score ?? 0) * 0.9) {
       best = { index, score: Math.max(score, best?.score ?? 0) };
     }
   }
   return best;
+}
+
+/** Whether a text is about something: "what did I say?" is not. */
+export function hasTopic(text: string): boolean {
+  return wordsOf(text).some((word) => !functionWords.has(word));
 }
 
 /** The words of a text in any script, without case and accents. */
