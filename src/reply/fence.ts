@@ -18,9 +18,11 @@ export interface Ending {
 /** Longer ones are no fences but text, so that what a message needs for its fences stays small. */
 const longestMark = 12;
 const longestLine = 80;
-const longestLanguage = 30;
 /** The most that opening and closing a fence adds to a message. */
 export const longestClosing = longestMark + 1;
+
+/** What Discord takes as one. */
+const languageName = /^[\w+.#-]{1,30}$/;
 
 /** Models put fences into list items too: the marker before the fence belongs to the list. */
 const opening = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:(`{3,})[ \t]*([^\s`]*)[^`]*|(~{3,})[ \t]*(\S*).*)$/;
@@ -32,7 +34,7 @@ export function openedBy(line: string): Fence | undefined {
   const mark = match?.[1] ?? match?.[3];
   if (!match || !mark || mark.length > longestMark) return undefined;
   const language = match[2] ?? match[4] ?? "";
-  return { mark, language: language.length > longestLanguage ? "" : language };
+  return { mark, language: languageName.test(language) ? language : "" };
 }
 
 /** How many marks of `fence` this line consists of, if it has nothing else; else `undefined`. */

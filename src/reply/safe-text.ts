@@ -14,15 +14,15 @@ export function safeText(message: string): string {
   let position = 0;
   const takeText = (part: string) => {
     text += part;
-    for (const mark of part.match(crossing) ?? []) marks.add(mark);
+    for (const mark of crossingMarks(part)) marks.add(mark);
   };
   for (const match of message.matchAll(piece)) {
     takeText(message.slice(position, match.index));
     position = match.index + match[0].length;
-    const { label, target, title } = match.groups ?? {};
+    const { label = "", target, title } = { ...match.groups };
     if (target !== undefined) {
-      takeText(unmasked(label ?? "", target, title));
-    } else if ((match[0].match(crossing) ?? []).some((mark) => marks.has(mark))) {
+      takeText(unmasked(label, target, title));
+    } else if (crossingMarks(match[0]).some((mark) => marks.has(mark))) {
       takeText(match[0]);
     } else {
       safe += unlinked(text) + match[0];
@@ -34,13 +34,15 @@ export function safeText(message: string): string {
 }
 
 /** What could begin outside of a piece of code and end inside of it. */
-const crossing = /[*_~|`[]/g;
+function crossingMarks(text: string): readonly string[] {
+  return text.match(/[*_~|`[]/g) ?? [];
+}
 
 /** A fenced block at the left edge, a piece of code in a line, or a masked link, whichever comes first. */
 const piece = new RegExp(
   [
     /^```(?!`)[^`\n]*\n(?:(?!```)[\s\S])*?\n```(?!`)/,
-    /(?<=^|[ \t])(?<tick>`{1,2})(?!`)[^`\n]+\k<tick>(?!`)/,
+    /(?<=^|[ \t])(?<tick>`{1,2})(?!`)(?:(?!\k<tick>)[^\n])+\k<tick>(?!`)/,
     /!?\[(?<label>(?:\[[^\]]*\]|[^[\]])*)\]\(\s*<?(?<target>[a-z][a-z\d+.-]*:(?:\([^()\s<>]*\)|[^()\s<>\\])+)>?(?:\s+["'](?<title>[^"')]*)["'])?\s*\)/,
   ]
     .map(({ source }) => source)

@@ -47,8 +47,9 @@ export function growSplit(split: Split, more: string): Split {
     const cut = cutPosition(rest.slice(0, length), fence);
     const shown = show(rest.slice(0, cut), fence, { cut: true });
     fenceAtLeft = shown.fence;
-    left = rest.slice(shown.said ? shown.length : cut);
-    if (shown.said) settled.push(shown.message);
+    // Without a message: white space inside of a block that is longer than a message.
+    left = rest.slice(shown.message === "" ? cut : shown.length);
+    if (shown.message !== "") settled.push(shown.message);
   }
 }
 
@@ -61,8 +62,6 @@ export function chunksOf(split: Split): string[] {
 
 interface Shown {
   readonly message: string;
-  /** Whether it says anything: white space inside of a block may be longer than a message. */
-  readonly said: boolean;
   /** How much of the text is in it. */
   readonly length: number;
   /** The fence that is open behind it. */
@@ -73,12 +72,12 @@ interface Shown {
 function show(text: string, fence: Fence | undefined, { cut } = { cut: false }): Shown {
   const body = text.trimEnd();
   if (body === "" || (fence && ((!cut && beginsToClose(body, fence)) || closedBy(body, fence)))) {
-    return { message: "", said: false, length: 0, fence: fence && closedBy(body, fence) ? undefined : fence };
+    return { message: "", length: 0, fence: fence && closedBy(body, fence) ? undefined : fence };
   }
   const ending = endingOf(body, fence);
   if (ending.emptyFrom) return show(body.slice(0, ending.emptyFrom), fence, { cut });
   const message = openingLine(fence) + body + closingOf(ending, { cut });
-  return { message, said: ending.emptyFrom === undefined, length: body.length, fence: ending.fence };
+  return { message, length: body.length, fence: ending.fence };
 }
 
 /** Leaves out the white space at the beginning of what is left, and a line that closes what is closed already. */

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { NoticeReason } from "../../src/conversation/turn-event.ts";
+import { type ErrorCode, ThreadkeeperError } from "../../src/errors.ts";
+import { errorWording, noticeWording, toolWording } from "../../src/reply/wording.ts";
+
+const source = readFileSync(new URL("../../src/errors.ts", import.meta.url), "utf8");
+const codes = Array.from(source.matchAll(/^ {2}\| "([A-Z_]+)"/gm), ([, code]) => code as ErrorCode);
+const notice = (reason: NoticeReason) => noticeWording({ type: "notice", replyTo: null, ...reason });
+
+describe("the wording", () => {
+  test("every error has a sentence for members, without its own message", () => {
+    expect(codes.length).toBeGreaterThan(30);
+    for (const code of codes) {
+      const sentence = errorWording(new ThreadkeeperError(code, "sk-secret in /data/sessions.sqlite"), "abc123");
+      expect(sentence).toMatch(/^(?:-# )?[A-Z].*[.)]$/);
+      expect(sentence).not.toMatch(/secret|sqlite|undefined/);
+      expect(sentence.length).toBeLessThan(300);
+      expect(sentence).not.toContain(code);
+    }
+  });
+
+  test("a reference is given where the log says more", () => {
+    expect(errorWording(new ThreadkeeperError("MODEL_FAILED", "x"), "abc123")).toMatch(/\(Reference: `abc123`\)$/);
+    expect(errorWording(new ThreadkeeperError("MODEL_FAILED", "x"))).not.toMatch(/Reference/);
+    expect(errorWording(new ThreadkeeperError("RUN_STOPPED", "x"), "abc123")).not.toMatch(/Reference/);
+  });
+
+  test("a missing permission is named", () => {
+    const missing = (permissions?: string[]) =>
+      errorWording(new ThreadkeeperError("DISCORD_PERMISSION_MISSING", "x", { fields: { permissions } }));
+    expect(missing(["Send Messages"])).toMatch(/I lack a permission .*\*\*Send Messages\*\*\./);
+    expect(missing(["A", "B", "C"])).toMatch(/I lack permissions .*\*\*A\*\*, \*\*B\*\* and \*\*C\*\*\./);
+    expect(missing([])).toMatch(/does not name/);
+    expect(missing()).toMatch(/does not name/);
+  });
+
+  test("every notice has a sentence", () => {
+    const error = new ThreadkeeperError("STORE_BUSY", "x");
+    expect(notice({ reason: "forgotten" })).toMatch(/Forgotten/);
+    expect(notice({ reason: "nothing-to-forget" })).toMatch(/nothing to forget/);
+    expect(notice({ reason: "stopped" })).toMatch(/Stopped/);
+    expect(notice({ reason: "nothing-to-stop" })).toMatch(/nothing to stop/);
+    expect(notice({ reason: "not-allowed", what: "reset" })).toMatch(/opened this thread/);
+    expect(notice({ reason: "not-allowed", what: "stop" })).toMatch(/who asked/);
+    expect(notice({ reason: "nothing-said" })).toMatch(/said nothing/);
+    expect(notice({ reason: "queue-full", limit: 50 })).toMatch(/^50 messages/);
+    expect(notice({ reason: "failed", error, reference: "abc123" })).toMatch(/memory.*abc123/);
+  });
+
+  test("a tool is named as code, so that its name can't be read as markup", () => {
+    expect(toolWording("__init__")).toBe("-# Using `__init__` …");
+  });
+});
