@@ -16,7 +16,7 @@ import { createMessageWriter } from "./message-writer.ts";
 import { isLockedToBot, missingPermissions } from "./permissions.ts";
 import { RequestBudget } from "./request-budget.ts";
 import { ThreadPainter } from "./thread-painter.ts";
-import { Threads } from "./threads.ts";
+import { type Addressed, Threads } from "./threads.ts";
 
 /** How long the end waits for what has still to be drawn, in milliseconds. */
 const lastDrawingsMs = 5_000;
@@ -150,8 +150,19 @@ class DiscordBot implements Bot {
       this.#complaints.permissionMissing(message, missing);
       return;
     }
-    const prepare = (signal: AbortSignal) => this.#threads.prepare({ message, ground, inbound }, signal);
+    const addressed: Addressed = { message, ground, inbound };
+    if (ground === "new-thread" && inbound.text === "" && inbound.attachments.length === 0) {
+      this.#follow(this.#greet(addressed));
+      return;
+    }
+    const prepare = (signal: AbortSignal) => this.#threads.prepare(addressed, signal);
     this.#follow(this.#draw(this.#plan.conversation.handle(inbound, prepare)));
+  }
+
+  /** Only called, and nothing said: that is no turn, but the thread is opened, so that it can be said there. */
+  async #greet(addressed: Addressed): Promise<void> {
+    const { replyTo = addressed.inbound.replyTo } = await this.#threads.prepare(addressed);
+    await this.#draw(this.#plan.conversation.handle({ ...addressed.inbound, replyTo }));
   }
 
   /** The one stream: what happens becomes views, views become messages. */

@@ -11,6 +11,8 @@ const channelSpanMs = 5_050;
 /** A reader sees no difference below this, and the channel's limit is spent for nothing. */
 const betweenProgressMs = 1_000;
 const mostFailures = 5;
+/** A text that has not changed for this long stands still. */
+const stillMs = 8_000;
 
 const order = { final: 0, first: 1, progress: 2 } as const;
 
@@ -39,7 +41,11 @@ export class ChannelPump {
 
   constructor(plan: ChannelPumpPlan) {
     this.#plan = plan;
-    this.#typing = new TypingIndicator(() => plan.writer.showTyping(plan.channel), plan.budget);
+    this.#typing = new TypingIndicator({
+      show: () => plan.writer.showTyping(plan.channel),
+      budget: plan.budget,
+      wantedFrom: () => this.#typingFrom(),
+    });
   }
 
   /** Nothing to draw, and nothing that the channel's limit still counts. */
@@ -50,7 +56,7 @@ export class ChannelPump {
   /** Adds a drawing, or looks again at one whose view has changed. */
   draw(drawing: Drawing): void {
     this.#drawings.add(drawing);
-    this.#look();
+    this.#typing.look();
     this.#wake?.();
     if (!this.#running) void this.#run();
   }
@@ -58,7 +64,7 @@ export class ChannelPump {
   /** Forgets a drawing; what is on Discord stays. */
   drop(drawing: Drawing): void {
     this.#drawings.delete(drawing);
-    this.#look();
+    this.#typing.look();
     this.#wake?.();
   }
 
@@ -118,7 +124,6 @@ export class ChannelPump {
     try {
       await this.#perform(drawing, step);
       drawing.failures = 0;
-      this.#typing.moved();
     } catch (error) {
       if (isGone(error)) settleAsGone(drawing, step);
       else if (isPassing(error) && drawing.failures < mostFailures) this.#retryLater(drawing, error);
@@ -174,10 +179,14 @@ export class ChannelPump {
     this.#wake = undefined;
   }
 
-  #look(): void {
-    let typing = false;
-    for (const { view } of this.#drawings) typing ||= view.typing && !view.finished;
-    this.#typing.set(typing);
+  /** A text that moves says by itself that somebody is at work; one that stands still does not. */
+  #typingFrom(): number | undefined {
+    let from: number | undefined;
+    for (const { view, messages, drawnAt } of this.#drawings) {
+      if (!view.typing || view.finished) continue;
+      from = Math.min(from ?? Number.POSITIVE_INFINITY, messages.length === 0 ? 0 : drawnAt + stillMs);
+    }
+    return from;
   }
 }
 

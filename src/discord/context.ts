@@ -1,10 +1,13 @@
 import { type GuildTextBasedChannel, type Message, MessageType } from "discord.js";
 import type { Prepared } from "../conversation/inbound.ts";
+import { noticeWording } from "../reply/wording.ts";
 import { isGone } from "./discord-error.ts";
 import { readableText } from "./readable-text.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
 const newest = 20;
+/** What the bot says in a thread whose memory was wiped: what stands before it must not come back as context. */
+const forgotten = noticeWording({ type: "notice", reason: "forgotten", replyTo: null });
 type ContextMessage = NonNullable<Prepared["context"]>[number];
 
 /**
@@ -19,8 +22,10 @@ export async function readContext(
 ): Promise<ContextMessage[]> {
   const options = { limit: newest, cache: false, ...(before === undefined ? {} : { before }) };
   const fetched = await budget.run(() => channel.messages.fetch(options));
-  const said = [...fetched.values()].sort(byAge);
-  if (channel.isThread() && before !== undefined && before !== channel.id && !fetched.has(channel.id)) {
+  const all = [...fetched.values()].sort(byAge);
+  const said = all.slice(all.findLastIndex(isForgetting) + 1);
+  const isWhole = said.length === all.length;
+  if (isWhole && channel.isThread() && before !== undefined && before !== channel.id && !fetched.has(channel.id)) {
     const starter = await budget.run(() => channel.fetchStarterMessage({ cache: false })).catch(unlessGone);
     if (starter) said.unshift(starter);
   }
@@ -41,6 +46,10 @@ function byAge(one: Message, other: Message): number {
 function isSpoken(message: Message): boolean {
   const byPerson = message.type === MessageType.Default || message.type === MessageType.Reply;
   return byPerson && message.author.id !== message.client.user.id;
+}
+
+function isForgetting({ type, author, client, content }: Message): boolean {
+  return type === MessageType.ChatInputCommand && author.id === client.user.id && content === forgotten;
 }
 
 function toContext(message: Message): ContextMessage {

@@ -33,7 +33,7 @@ export class Threads {
   }
 
   /** @throws ThreadkeeperError `DISCORD_PERMISSION_MISSING`, `DISCORD_UNREACHABLE`, `DISCORD_FAILED` */
-  async prepare({ message, ground, inbound }: Addressed, signal: AbortSignal): Promise<Prepared> {
+  async prepare({ message, ground, inbound }: Addressed, signal?: AbortSignal): Promise<Prepared> {
     try {
       if (ground === "new-thread") return await this.#open(message, inbound, signal);
       if (ground === "foreign" && !message.channel.isDMBased()) {
@@ -45,12 +45,13 @@ export class Threads {
     }
   }
 
-  async #open(message: Message, { text, author }: MessageInbound, signal: AbortSignal): Promise<Prepared> {
+  async #open(message: Message, { text, author }: MessageInbound, signal?: AbortSignal): Promise<Prepared> {
     const body: RESTPostAPIChannelThreadsJSONBody = { name: threadName(text, author.name) };
+    const request = { body, ...(signal && { signal }) };
     const { rest } = message.client;
     const replyTo = toReplyTo({ channel: message.id });
     try {
-      await this.#plan.budget.run(() => rest.post(Routes.threads(message.channelId, message.id), { body, signal }));
+      await this.#plan.budget.run(() => rest.post(Routes.threads(message.channelId, message.id), request));
       return { replyTo };
     } catch (error) {
       if (isTooManyThreads(error)) {

@@ -4,6 +4,7 @@ import path from "node:path";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { onTestFinished } from "vitest";
 import { Agent, type AgentOptions } from "../../../src/agent/agent.ts";
+import type { Conversation } from "../../../src/conversation/conversation.ts";
 import { createConversation } from "../../../src/conversation/create-conversation.ts";
 import { type BotPlan, type BotReady, createBot } from "../../../src/discord/bot.ts";
 import { createLogger } from "../../../src/log.ts";
@@ -24,6 +25,8 @@ export interface HouseOptions {
 /** One process's worth of bot, wired as the program wires it. */
 export interface RunningHouse extends BotReady {
   readonly sessions: SessionManager;
+  /** Resolves when no answer is under way. */
+  quiet(): Promise<void>;
   /** In the program's order. */
   stop(): Promise<void>;
   /** Leaves everything as a process does that is killed: nothing is ended, finished or drawn. */
@@ -61,7 +64,24 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
     const sessions = await openSessions({ store, log });
     const agent = new Agent({ model, sessions, maxRetries: 0, log, ...agentOptions });
     const conversation = createConversation({ agent, sessions, log });
-    const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation, log, ...botOptions });
+    const answers = new Set<Promise<void>>();
+    const watched: Conversation = {
+      resume: (sessionId) => conversation.resume(sessionId),
+      close: (graceMs) => conversation.close(graceMs),
+      handle(...args) {
+        const events = conversation.handle(...args);
+        let end = () => {};
+        const over = new Promise<void>((resolve) => {
+          end = resolve;
+        });
+        answers.add(over);
+        return untilEnd(events, () => {
+          answers.delete(over);
+          end();
+        });
+      },
+    };
+    const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation: watched, log, ...botOptions });
     const end = async () => {
       running.delete(house);
       await bot.stop();
@@ -79,6 +99,9 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
     const house: RunningHouse = {
       ...ready,
       sessions,
+      async quiet() {
+        while (answers.size > 0) await Promise.all(answers);
+      },
       async stop() {
         bot.closeIntake();
         await conversation.close(graceMs);
@@ -96,4 +119,12 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
   }
 
   return { sandbox, logged, start };
+}
+
+async function* untilEnd<Event>(events: AsyncIterable<Event>, onEnd: () => void): AsyncGenerator<Event, void> {
+  try {
+    yield* events;
+  } finally {
+    onEnd();
+  }
 }
