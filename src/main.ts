@@ -52,7 +52,7 @@ export async function startBot({ config, discord, store: storeSetting, log, onSh
     ...discord,
     conversation,
     allowedBots: config.allowedBots,
-    modelName: config.model.setting,
+    modelName: config.model.setting === "demo" ? "the built-in demo model" : config.model.setting,
     log,
     ...(onShutOut && { onShutOut }),
   });

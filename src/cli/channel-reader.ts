@@ -4,18 +4,19 @@ import type { Message, Sandbox } from "../sandbox/sandbox.ts";
 const restMs = 700;
 
 /**
- * Reads a channel out as it goes on: each message when it has come to rest, and of one that goes on growing only what
- * is new.
+ * Reads a channel out as it goes on: each message when it has come to rest, and of the last one, as
+ * it goes on growing, only what is new.
  */
 export class ChannelReader {
   readonly #sandbox: Sandbox;
-  readonly #print: (text: string) => void;
+  readonly #print: (text: string, message: Message) => void;
   readonly #stop: () => void;
   readonly #printed = new Map<string, string>();
   readonly #resting = new Map<string, { readonly message: Message; readonly timer: NodeJS.Timeout }>();
   #channelId: string;
+  #lastId: string | undefined;
 
-  constructor(sandbox: Sandbox, channelId: string, print: (text: string) => void) {
+  constructor(sandbox: Sandbox, channelId: string, print: (text: string, message: Message) => void) {
     this.#sandbox = sandbox;
     this.#channelId = channelId;
     this.#print = print;
@@ -58,7 +59,8 @@ export class ChannelReader {
     const before = this.#printed.get(message.id);
     this.#printed.set(message.id, text);
     if (text === before) return;
-    const isLonger = before !== undefined && text.startsWith(before);
-    this.#print(isLonger ? `  ${text.slice(before.length).trimStart()}` : text);
+    const goesOn = before !== undefined && text.startsWith(before) && this.#lastId === message.id;
+    this.#lastId = message.id;
+    this.#print(goesOn ? `  ${text.slice(before.length).trimStart()}` : text, message);
   }
 }

@@ -55,8 +55,7 @@ class Stage {
     await this.#showThread(thread);
 
     console.log("\n--- Ada runs /reset: the thread's session is forgotten ---\n");
-    const reset = await ada.runs("/reset", { in: thread }).answer();
-    console.log(this.#sandbox.messageText(reset));
+    await ada.runs("/reset", { in: thread }).answer();
     ada.says(thread, "When is the deadline for Project Alpha?");
     await this.#showThread(thread);
     console.log(

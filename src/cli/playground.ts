@@ -72,6 +72,8 @@ class Playground {
   };
   #me: Actor;
   #here: Channel;
+  /** Reading out what was said before. */
+  #reads = false;
 
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
@@ -80,7 +82,10 @@ class Playground {
     // The prompt makes sense only for somebody who reads it while typing.
     this.#terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: process.stdin.isTTY });
     this.#terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-    this.#reader = new ChannelReader(sandbox, this.#here.id, (text) => this.#print(text));
+    this.#reader = new ChannelReader(sandbox, this.#here.id, (text, { authorId }) => {
+      // What was typed here stands in the terminal already.
+      if (!process.stdin.isTTY || authorId !== this.#me.id || this.#reads) this.#print(text);
+    });
     this.#stop = sandbox.onChange((change) => {
       const parent = change.type === "thread-created" ? change.thread.parentId : undefined;
       if (change.type === "thread-created" && parent === this.#here.id && this.#saidByMe(change.thread.id)) {
@@ -158,12 +163,14 @@ class Playground {
 
   #goTo(channel: Channel, last = 0): void {
     this.#here = channel;
+    this.#reads = last > 0;
     this.#reader.turnTo(channel.id, last);
+    this.#reads = false;
   }
 
   #prompt(): void {
     if (!process.stdin.isTTY) return;
-    const place = "parentId" in this.#here ? `“${this.#here.name}”` : "#general";
+    const place = "parentId" in this.#here ? `“${shortened(this.#here.name)}”` : "#general";
     this.#terminal.setPrompt(`${this.#me.name} in ${place}> `);
     this.#terminal.prompt(true);
   }
@@ -174,4 +181,9 @@ class Playground {
     process.stdout.write(`${text}\n`);
     this.#prompt();
   }
+}
+
+function shortened(name: string): string {
+  const letters = Array.from(name);
+  return letters.length <= 24 ? name : `${letters.slice(0, 23).join("").trimEnd()}…`;
 }

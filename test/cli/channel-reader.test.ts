@@ -39,6 +39,16 @@ describe("ChannelReader", () => {
     expect(printed).toEqual(["Ada: one", "  two", "Ada: three"]);
   });
 
+  it("says again who speaks when somebody else spoke in between", () => {
+    const message = sandbox.owner.says("general", "one");
+    vi.advanceTimersByTime(1_000);
+    sandbox.member("Ben").says("general", "well");
+    vi.advanceTimersByTime(1_000);
+    sandbox.owner.edits(message, "one two");
+    vi.advanceTimersByTime(1_000);
+    expect(printed).toEqual(["Ada: one", "Ben: well", "Ada: one two"]);
+  });
+
   it("hears nothing of other channels, and reads the last messages of the one it turns to", () => {
     const other = sandbox.createChannel("other");
     for (const text of ["first", "second", "third"]) sandbox.owner.says(other, text);

@@ -17,7 +17,7 @@ export async function openStore(setting: string, options: { readonly log?: Logge
     throw new ThreadkeeperError(
       "STORE_SETTING_INVALID",
       // What stands before an @ in a URL may be a password.
-      `"${setting.replace(/\/\/.*@/, "//…@")}" names no store: allowed are sqlite:<path>, a path that ends in .sqlite or .db, and memory: (forgets all when the process ends)`,
+      `SESSION_STORE "${setting.replace(/\/\/.*@/, "//…@")}" names no store: allowed are sqlite:<path>, a path that ends in .sqlite or .db, and memory: (forgets all when the process ends)`,
     );
   }
   return openSqliteStore(path, options);

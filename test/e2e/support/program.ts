@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+const tsx = fileURLToPath(import.meta.resolve("tsx"));
+
+/** The program as a process of its own, run from its source. */
+export class Program {
+  readonly process: ChildProcess;
+  output = "";
+  readonly #ended: Promise<unknown>;
+
+  constructor(words: readonly string[], options: { folder: string; env?: Record<string, string> }) {
+    const { PATH = "", HOME = "" } = process.env;
+    this.process = spawn(
+      process.execPath,
+      ["--import", `file://${tsx}`, path.join(root, "src/cli/threadkeeper.ts"), ...words],
+      {
+        cwd: options.folder,
+        env: { PATH, HOME, ...options.env },
+      },
+    );
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        this.output += text;
+        this.process.emit("output");
+      });
+    }
+    this.#ended = once(this.process, "close");
+  }
+
+  /** Resolves when the program has printed `text`. */
+  async prints(text: string): Promise<void> {
+    while (!this.output.includes(text)) {
+      const more = await Promise.race([once(this.process, "output"), this.#ended.then(() => undefined)]);
+      if (!more && !this.output.includes(text)) throw new Error(`it ended without printing "${text}":\n${this.output}`);
+    }
+  }
+
+  says(line: string): void {
+    this.process.stdin?.write(`${line}\n`);
+  }
+
+  /** No more lines; resolves with the exit code (or the signal's name). */
+  async ends(): Promise<number | NodeJS.Signals | null> {
+    this.process.stdin?.end();
+    await this.#ended;
+    return this.process.exitCode ?? this.process.signalCode;
+  }
+
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<number | NodeJS.Signals | null> {
+    if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
+    await this.#ended;
+    return this.process.exitCode ?? this.process.signalCode;
+  }
+}
