@@ -3,9 +3,10 @@ import type { BotAccess, PrivilegedIntent } from "./bot-access.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { type ChannelReference, findChannel } from "./people/channel-reference.ts";
 import type { Delay, Failure, RequestFaults } from "./rest/request-faults.ts";
+import { isGuildChannel, isThread } from "./world/channel-kinds.ts";
 import type { PermissionName } from "./world/permissions.ts";
 import type { GuildChannel, Message } from "./world/state.ts";
-import { isGuildChannel, isThread, type World } from "./world/world.ts";
+import type { World } from "./world/world.ts";
 
 /** Everything that can be made to go wrong. What returns a function is ended by calling it. */
 export class Faults {

@@ -1,3 +1,4 @@
+// Over 250 lines: it is one thing, the sandbox's table of contents, and each entry is a line or two.
 import { ChannelType } from "discord-api-types/v10";
 import { BotAccess, type PrivilegedIntent } from "./bot-access.ts";
 import { type Counters, TrafficCounters } from "./counters.ts";
@@ -253,12 +254,12 @@ export class Sandbox {
 
   /** Whether typing is seen anywhere. */
   get isAnybodyTyping(): boolean {
-    return this.#world.isAnybodyTyping;
+    return this.#world.typing.userIds().length > 0;
   }
 
   /** Who is seen typing. */
   typingIn(channel: ChannelReference): readonly User[] {
-    return this.#world.typingIn(this.channel(channel).id);
+    return this.#world.typing.userIds(this.channel(channel).id).map((id) => this.#world.user(id));
   }
 
   // Waiting

@@ -1,21 +1,13 @@
 import { ChannelType, GatewayDispatchEvents, GatewayIntentBits } from "discord-api-types/v10";
-import {
-  apiChannel,
-  apiGuild,
-  apiGuildMember,
-  apiMember,
-  apiMessage,
-  apiRole,
-  apiThread,
-  apiThreadMember,
-  apiUser,
-  apiWholeGuild,
-} from "../wire.ts";
+import { apiChannel, apiThread, apiThreadMember } from "../wire/api-channel.ts";
+import { apiGuild, apiWholeGuild } from "../wire/api-guild.ts";
+import { apiInteraction } from "../wire/api-interaction.ts";
+import { apiGuildMember, apiMember, apiRole, apiUser } from "../wire/api-member.ts";
+import { apiMessage } from "../wire/api-message.ts";
 import type { Change } from "../world/change.ts";
 import { canView } from "../world/permissions.ts";
 import type { Channel, Message } from "../world/state.ts";
 import type { World } from "../world/world.ts";
-import { apiInteraction } from "./api-interaction.ts";
 
 /** One event as a bot gets it, and the intents of which it must have one (0: it comes in any case). */
 export interface Dispatch {

@@ -2,10 +2,13 @@ import { GatewayDispatchEvents, GatewayOpcodes } from "discord-api-types/v10";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { BotAccess } from "../bot-access.ts";
 import type { TrafficCounters } from "../counters.ts";
-import { apiThread, apiThreadMember, apiUser } from "../wire.ts";
+import { apiApplication } from "../wire/api-application.ts";
+import { apiThread, apiThreadMember } from "../wire/api-channel.ts";
+import { apiUser } from "../wire/api-member.ts";
 import type { Change } from "../world/change.ts";
+import { isThread } from "../world/channel-kinds.ts";
 import { canView } from "../world/permissions.ts";
-import { isThread, type World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { type Dispatch, dispatchesOf } from "./dispatches.ts";
 import { GatewayConnection } from "./gateway-connection.ts";
 import { GatewaySession } from "./gateway-session.ts";
@@ -56,6 +59,7 @@ export class Gateway {
     const session = new GatewaySession(socket, intents);
     this.#sessions.set(session.id, session);
     const guilds = this.#world.guildsOf(this.#botId);
+    const { flags } = apiApplication(this.#world, this.access.intents.has("MessageContent"));
     session.dispatch(GatewayDispatchEvents.Ready, {
       v: 10,
       user: apiUser(this.#world.bot),
@@ -64,7 +68,7 @@ export class Gateway {
       session_type: "normal",
       resume_gateway_url: this.url,
       shard: [0, 1],
-      application: { id: this.#botId, flags: 0 },
+      application: { id: this.#botId, flags },
       private_channels: [],
       relationships: [],
     });

@@ -1,4 +1,5 @@
 import { AllowedMentionsTypes, ButtonStyle, ComponentType, type MessageType } from "discord-api-types/v10";
+import { asThread } from "../world/channel-kinds.ts";
 import { deleteChannel } from "../world/channels.ts";
 import { DiscordError } from "../world/discord-error.ts";
 import { deleteMessage, editMessage } from "../world/editing.ts";
@@ -7,7 +8,7 @@ import { canView, demand, mayInGuild } from "../world/permissions.ts";
 import { postMessage, postSystemMessage } from "../world/posting.ts";
 import type { Message, Thread, User } from "../world/state.ts";
 import { addToThread, editThread, postInForum, threadInChannel, threadOnMessage } from "../world/threads.ts";
-import { asThread, type World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { type ChannelReference, findChannel } from "./channel-reference.ts";
 import { asTyped } from "./channel-text.ts";
 import { RunningInteraction } from "./running-interaction.ts";

@@ -1,7 +1,8 @@
 import { MessageFlags, MessageType } from "discord-api-types/v10";
+import { isThread } from "../world/channel-kinds.ts";
 import { compareIds } from "../world/snowflake.ts";
 import type { Message } from "../world/state.ts";
-import { isThread, type World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { buttonsOf } from "./actor.ts";
 
 /**

@@ -6,7 +6,8 @@ import {
   type APIInteractionDataResolved,
   ApplicationCommandOptionType,
 } from "discord-api-types/v10";
-import { apiChannel, apiGuildMember, apiMember, apiRole, apiUser } from "../wire.ts";
+import { apiChannel } from "../wire/api-channel.ts";
+import { apiGuildMember, apiMember, apiRole, apiUser } from "../wire/api-member.ts";
 import type { Asked } from "../world/interaction.ts";
 import type { Channel } from "../world/state.ts";
 import type { World } from "../world/world.ts";

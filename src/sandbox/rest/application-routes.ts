@@ -1,5 +1,8 @@
 import { Hono } from "hono";
-import { apiApplication, apiChannel, apiGuild, apiUser } from "../wire.ts";
+import { apiApplication } from "../wire/api-application.ts";
+import { apiChannel } from "../wire/api-channel.ts";
+import { apiGuild } from "../wire/api-guild.ts";
+import { apiUser } from "../wire/api-member.ts";
 import { openDirectChannel } from "../world/channels.ts";
 import { readBody, requiredText } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";

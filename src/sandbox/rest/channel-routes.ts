@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import { apiChannel } from "../wire.ts";
+import { apiChannel } from "../wire/api-channel.ts";
+import { isThread } from "../world/channel-kinds.ts";
 import { deleteChannel, editChannel } from "../world/channels.ts";
 import { demand } from "../world/permissions.ts";
 import { editThread } from "../world/threads.ts";
-import { isThread } from "../world/world.ts";
 import { field, readBody } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 

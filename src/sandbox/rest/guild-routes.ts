@@ -1,5 +1,7 @@
 import { Hono } from "hono";
-import { apiChannel, apiGuild, apiGuildMember, apiRole } from "../wire.ts";
+import { apiChannel } from "../wire/api-channel.ts";
+import { apiGuild } from "../wire/api-guild.ts";
+import { apiGuildMember, apiRole } from "../wire/api-member.ts";
 import { DiscordError } from "../world/discord-error.ts";
 import type { Guild } from "../world/state.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";

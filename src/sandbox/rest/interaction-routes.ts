@@ -1,6 +1,6 @@
 import { InteractionResponseType } from "discord-api-types/v10";
 import { Hono } from "hono";
-import { apiMessage } from "../wire.ts";
+import { apiMessage } from "../wire/api-message.ts";
 import { DiscordError } from "../world/discord-error.ts";
 import {
   acknowledge,

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { apiMessage } from "../wire.ts";
+import { apiMessage } from "../wire/api-message.ts";
 import { invalid } from "../world/discord-error.ts";
 import { deleteMessage, deleteMessages, editMessage } from "../world/editing.ts";
 import { demand, may } from "../world/permissions.ts";

@@ -1,11 +1,12 @@
 import { ChannelType } from "discord-api-types/v10";
 import { Hono } from "hono";
-import { apiMessage, apiThread, apiThreadMember } from "../wire.ts";
+import { apiThread, apiThreadMember } from "../wire/api-channel.ts";
+import { apiMessage } from "../wire/api-message.ts";
+import { asThread, isGuildChannel } from "../world/channel-kinds.ts";
 import { DiscordError } from "../world/discord-error.ts";
 import { canView, demand } from "../world/permissions.ts";
 import type { Thread } from "../world/state.ts";
 import { addToThread, postInForum, removeFromThread, threadInChannel, threadOnMessage } from "../world/threads.ts";
-import { asThread, isGuildChannel } from "../world/world.ts";
 import { field, type RequestBody, readBody, readDraft, requiredText } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 

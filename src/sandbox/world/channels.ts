@@ -1,8 +1,9 @@
 import { ChannelType } from "discord-api-types/v10";
+import { isGuildChannel } from "./channel-kinds.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
 import { demand } from "./permissions.ts";
 import type { DirectChannel, GuildChannel } from "./state.ts";
-import { isGuildChannel, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** The channel of two; opened once, found ever after. */
 export function openDirectChannel(world: World, userId: string, otherId: string): DirectChannel {

@@ -1,11 +1,12 @@
 import { ChannelType, EmbedType, MessageFlags, MessageType } from "discord-api-types/v10";
+import { isThread } from "./channel-kinds.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
 import { checkDraft, type Draft, demandSomething, keepFiles } from "./drafts.ts";
 import { joinPings, pingsOf } from "./mentions.ts";
 import { demand } from "./permissions.ts";
 import { isAnswerable, unfurl } from "./posting.ts";
 import type { Message } from "./state.ts";
-import { isThread, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What an edit changes; what is left out stays. */
 export interface Edit extends Pick<Draft, "embeds" | "components" | "files" | "flags" | "allowedMentions"> {

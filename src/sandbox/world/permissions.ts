@@ -1,7 +1,8 @@
 import { ChannelType, OverwriteType, PermissionFlagsBits } from "discord-api-types/v10";
+import { isGuildChannel, isThread } from "./channel-kinds.ts";
 import { DiscordError } from "./discord-error.ts";
 import type { Channel, Guild } from "./state.ts";
-import { isGuildChannel, isThread, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export type PermissionName = keyof typeof PermissionFlagsBits;
 

@@ -1,10 +1,11 @@
 import { ChannelType, MessageFlags, MessageType } from "discord-api-types/v10";
+import { asThread, isThread } from "./channel-kinds.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
 import { checkDraft, type Draft, demandSomething, keepFiles, previewsOf } from "./drafts.ts";
 import { noPings, pingsOf } from "./mentions.ts";
 import { demand, may } from "./permissions.ts";
 import type { Channel, Message } from "./state.ts";
-import { asThread, isThread, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What a sender may set; everything else is Discord's to set. */
 const settableFlags = MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2;

@@ -26,3 +26,15 @@ export function compareIds(first: string, second: string): number {
   if (first.length !== second.length) return first.length - second.length;
   return first < second ? -1 : first > second ? 1 : 0;
 }
+
+/** Where something of this id stands in a list with ascending ids, or -1. */
+export function positionOf(list: readonly { readonly id: string }[], id: string): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareIds(list[middle]?.id ?? id, id) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return list[low]?.id === id ? low : -1;
+}

@@ -1,10 +1,11 @@
 import { ChannelType, MessageType } from "discord-api-types/v10";
+import { asThread } from "./channel-kinds.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
 import { checkDraft, type Draft, demandSomething } from "./drafts.ts";
 import { demand, may } from "./permissions.ts";
 import { isAnswerable, joinThread, postSystemMessage, publish } from "./posting.ts";
 import type { Message, Thread } from "./state.ts";
-import { asThread, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export interface ThreadPlan {
   readonly name: string;

@@ -2,9 +2,10 @@
 // change that matters is announced, in order, from one place.
 import { type APIOverwrite, ChannelType, MessageType } from "discord-api-types/v10";
 import type { Change } from "./change.ts";
+import { asThread, isGuildChannel, isThread } from "./channel-kinds.ts";
 import { DiscordError } from "./discord-error.ts";
 import type { Interaction } from "./interaction.ts";
-import { compareIds, Snowflakes } from "./snowflake.ts";
+import { compareIds, positionOf, Snowflakes } from "./snowflake.ts";
 import {
   type Channel,
   type DirectChannel,
@@ -18,15 +19,14 @@ import {
   type Thread,
   type User,
 } from "./state.ts";
-
-/** How long typing shows if no message ends it. */
-const typingMs = 10_000;
+import { Typing } from "./typing.ts";
 
 /** The records, how they are found and how they change. It knows no rule: who may do what is decided by its callers. */
 export class World {
   readonly state: SandboxState;
   /** By token. */
   readonly interactions = new Map<string, Interaction>();
+  readonly typing = new Typing();
   /** Guilds that are out at the moment. */
   readonly outages = new Set<string>();
   /** Where attachments are served: `http://127.0.0.1:port`. */
@@ -39,7 +39,6 @@ export class World {
 
   readonly #ids: Snowflakes;
   readonly #ephemeral: Message[] = [];
-  readonly #typing = new Map<string, number>();
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #announced: Change[] = [];
   #announcing = false;
@@ -245,7 +244,8 @@ export class World {
 
   findMessage(channelId: string, id: string): Message | undefined {
     return (
-      this.messages(channelId)[this.#position(channelId, id)] ?? this.#ephemeral.find((message) => message.id === id)
+      this.messages(channelId)[positionOf(this.messages(channelId), id)] ??
+      this.#ephemeral.find((message) => message.id === id)
     );
   }
 
@@ -266,7 +266,7 @@ export class World {
         : channel;
       this.state.channels[channel.id] = { ...counted, lastMessageId: message.id };
     }
-    this.#typing.delete(`${message.channelId}:${message.authorId}`);
+    this.typing.end(message.channelId, message.authorId);
     this.announce({ type: "message-created", message });
     return message;
   }
@@ -275,7 +275,7 @@ export class World {
     const list = message.onlyFor ? this.#ephemeral : (this.state.messages[message.channelId] ?? []);
     const position = message.onlyFor
       ? list.findIndex(({ id }) => id === message.id)
-      : this.#position(message.channelId, message.id);
+      : positionOf(this.messages(message.channelId), message.id);
     list[position] = message;
     this.announce({ type: "message-edited", message });
     return message;
@@ -296,42 +296,18 @@ export class World {
       this.#ephemeral.splice(this.#ephemeral.indexOf(message), 1);
       return;
     }
-    this.state.messages[message.channelId]?.splice(this.#position(message.channelId, message.id), 1);
+    this.state.messages[message.channelId]?.splice(positionOf(this.messages(message.channelId), message.id), 1);
     const channel = this.channel(message.channelId);
     if (countsIn(channel, message)) {
       this.state.channels[channel.id] = { ...channel, messageCount: channel.messageCount - 1 };
     }
   }
 
-  /** Where a message stands in its channel, or -1: ids ascend, so halving finds it. */
-  #position(channelId: string, id: string): number {
-    const list = this.messages(channelId);
-    let low = 0;
-    let high = list.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareIds(list[middle]?.id ?? id, id) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return list[low]?.id === id ? low : -1;
-  }
-
   // Typing and interactions
 
   startTyping(channelId: string, userId: string): void {
-    this.#typing.set(`${channelId}:${userId}`, Date.now() + typingMs);
+    this.typing.start(channelId, userId);
     this.announce({ type: "typing", channelId, userId });
-  }
-
-  /** Who is seen typing in a channel right now. */
-  typingIn(channelId: string): User[] {
-    return [...this.#typing]
-      .filter(([key, until]) => key.startsWith(`${channelId}:`) && until > Date.now())
-      .map(([key]) => this.user(key.slice(channelId.length + 1)));
-  }
-
-  get isAnybodyTyping(): boolean {
-    return [...this.#typing.values()].some((until) => until > Date.now());
   }
 
   addInteraction(interaction: Interaction): Interaction {
@@ -353,18 +329,4 @@ export class World {
 /** A thread counts its messages, but not the one that it began with. */
 function countsIn(channel: Channel, message: Message): channel is Thread {
   return isThread(channel) && message.type !== MessageType.ThreadStarterMessage && message.id !== channel.id;
-}
-
-export function isThread(channel: Channel): channel is Thread {
-  return channel.type === ChannelType.PublicThread || channel.type === ChannelType.PrivateThread;
-}
-
-export function isGuildChannel(channel: Channel): channel is GuildChannel {
-  return channel.type === ChannelType.GuildText || channel.type === ChannelType.GuildForum;
-}
-
-/** The channel, if it is a thread; other kinds refuse what is done to threads. */
-export function asThread(channel: Channel): Thread {
-  if (!isThread(channel)) throw new DiscordError(50024);
-  return channel;
 }

@@ -5,10 +5,12 @@ import {
   InteractionType,
   Locale,
 } from "discord-api-types/v10";
-import { apiChannel, apiGuildMember, apiMessage, apiUser } from "../wire.ts";
 import type { Interaction } from "../world/interaction.ts";
 import { permissionsIn } from "../world/permissions.ts";
 import type { World } from "../world/world.ts";
+import { apiChannel } from "./api-channel.ts";
+import { apiGuildMember, apiUser } from "./api-member.ts";
+import { apiMessage } from "./api-message.ts";
 
 /** INTERACTION_CREATE. https://discord.com/developers/docs/interactions/receiving-and-responding */
 export function apiInteraction(world: World, interaction: Interaction): object {
