@@ -1,4 +1,4 @@
-import { type ChatInputCommandInteraction, type Client, Events, type Message } from "discord.js";
+import { type ChatInputCommandInteraction, type Client, Events, type Message, RESTEvents } from "discord.js";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { TurnEvent } from "../conversation/turn-event.ts";
 import { ThreadkeeperError } from "../errors.ts";
@@ -98,6 +98,12 @@ class DiscordBot implements Bot {
       if (interaction.isChatInputCommand()) this.#follow(this.#command(interaction));
     });
     client.on(Events.Error, (error) => this.#log.error({ err: error }, "discord.js reports an error"));
+    client.on(Events.ShardError, (error) => this.#log.warn({ err: error }, "the connection to Discord has a fault"));
+    client.on(Events.ShardReconnecting, () => this.#log.info("connecting to Discord again"));
+    client.on(Events.ShardResume, (_id, replayed) => this.#log.info({ replayed }, "connected to Discord again"));
+    client.rest.on(RESTEvents.RateLimited, ({ route, global, timeToReset }) => {
+      this.#log.debug({ route, global, waitMs: timeToReset }, "Discord's limit makes a request wait");
+    });
     client.on(Events.Warn, (warning) => this.#log.warn({ warning }, "discord.js warns"));
     const ready = await connect(client, this.#plan.token);
     client.on(Events.ShardDisconnect, ({ code }) => this.#shutOut(connectionError(code)));

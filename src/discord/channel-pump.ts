@@ -70,12 +70,15 @@ export class ChannelPump {
 
   async #run(): Promise<void> {
     this.#running = true;
-    for (let drawing = this.#next(); drawing; drawing = this.#next()) {
-      const wait = this.#waitFor(drawing);
-      if (wait > 0) await this.#sleep(wait);
-      else await this.#advance(drawing);
+    try {
+      for (let drawing = this.#next(); drawing; drawing = this.#next()) {
+        const wait = this.#waitFor(drawing);
+        if (wait > 0) await this.#sleep(wait);
+        else await this.#advance(drawing);
+      }
+    } finally {
+      this.#running = false;
     }
-    this.#running = false;
   }
 
   /** The most urgent drawing that has something to send. Those that are done leave. */

@@ -38,6 +38,13 @@ export async function readContext(
   return [starter, ...rest.slice(1 - newest)];
 }
 
+/** The message that a call replies to, so that "what does this mean?" has something to mean. Discord sends it along. */
+export function readQuoted({ type, channel, reference }: Message): ContextMessage[] {
+  if (type !== MessageType.Reply || !reference?.messageId) return [];
+  const quoted = channel.messages.cache.get(reference.messageId);
+  return quoted ? [toContext(quoted)].filter(({ text }) => text !== "") : [];
+}
+
 /** Ids are numbers that grow with time, too long for a double. */
 function byAge(one: Message, other: Message): number {
   return BigInt(one.id) < BigInt(other.id) ? -1 : 1;

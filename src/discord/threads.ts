@@ -3,7 +3,7 @@ import type { Prepared } from "../conversation/inbound.ts";
 import { ThreadkeeperError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { Complaints } from "./complaints.ts";
-import { readContext } from "./context.ts";
+import { readContext, readQuoted } from "./context.ts";
 import { discordCode, isPassing, isPermissionMissing, isTooManyThreads } from "./discord-error.ts";
 import type { Ground, MessageInbound } from "./from-discord.ts";
 import { missingPermissions, permissionMissing } from "./permissions.ts";
@@ -52,23 +52,23 @@ export class Threads {
     const replyTo = toReplyTo({ channel: message.id });
     try {
       await this.#plan.budget.run(() => rest.post(Routes.threads(message.channelId, message.id), request));
-      return { replyTo };
+      return { replyTo, context: readQuoted(message) };
     } catch (error) {
       if (isTooManyThreads(error)) {
         this.#plan.complaints.tooManyThreads(message);
-        return {};
+        return { context: readQuoted(message) };
       }
       if (discordCode(error) !== RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage) throw error;
-      return { replyTo, ...(await this.#contextOfExisting(message)) };
+      return { replyTo, context: [...readQuoted(message), ...(await this.#contextOfExisting(message))] };
     }
   }
 
   /** The thread is there already: ours by an earlier delivery, or somebody else's, where things may have been said. */
-  async #contextOfExisting({ client, id }: Message): Promise<Pick<Prepared, "context">> {
+  async #contextOfExisting({ client, id }: Message): Promise<NonNullable<Prepared["context"]>> {
     const { budget } = this.#plan;
     const thread = client.channels.cache.get(id) ?? (await budget.run(() => client.channels.fetch(id)));
-    if (!thread?.isThread() || thread.ownerId === client.user.id) return {};
-    return { context: await readContext(thread, budget) };
+    if (!thread?.isThread() || thread.ownerId === client.user.id) return [];
+    return readContext(thread, budget);
   }
 }
 

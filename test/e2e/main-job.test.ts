@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answeringModel } from "./support/answering-model.ts";
 import { openHouse } from "./support/house.ts";
+import { asks, opensThread } from "./support/talk.ts";
 
 describe("the main job", () => {
   it("mention, thread, three turns, a restart, a plain message: answered without a mention, with the earlier turns in the model's call", async () => {
@@ -39,5 +40,18 @@ describe("the main job", () => {
     expect(sandbox.threads().map(({ name }) => name)).toEqual(["the deadline is Dec 27"]);
     expect(sandbox.counters.rateLimited).toBe(0);
     expect(sandbox.counters.unknown).toEqual([]);
+  });
+
+  it("goes on in a thread that was archived while the bot was away", async () => {
+    const model = answeringModel(({ questions }) => `You said: ${questions.join(" | ")}`);
+    const { sandbox, start } = await openHouse({ model });
+    const first = await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "the deadline is Dec 27");
+    await first.stop();
+    sandbox.owner.archives(thread);
+    await start();
+    const answer = await asks(sandbox, sandbox.owner, thread, "are you there?");
+    expect(answer.content).toBe("You said: are you there?");
+    expect(model.shown[1]?.prompt).toContain("the deadline is Dec 27");
   });
 });

@@ -154,6 +154,17 @@ describe("somebody else's thread", () => {
   });
 });
 
+describe("a call that replies to another message", () => {
+  it("brings that message along, as something that was said nearby", async () => {
+    const { sandbox, model } = await running();
+    const remark = sandbox.member("Bob").says("general", "the quern is stuck");
+    const call = sandbox.owner.says("general", `<@${sandbox.bot.id}> what does he mean?`, { replyTo: remark });
+    await answerTo(sandbox, call.id, 0);
+    expect(model.shown[0]?.questions).toEqual(["what does he mean?"]);
+    expect(model.shown[0]?.prompt).toMatch(/<overheard by="Bob"[^>]*>\nthe quern is stuck\n/);
+  });
+});
+
 describe("a forum", () => {
   it("the post is the thread: no other is opened, and what the post says is known", async () => {
     const { sandbox, model } = await running();

@@ -1,0 +1,156 @@
+import { describe, expect, it, vi } from "vitest";
+import { createBot } from "../../src/discord/bot.ts";
+import type { ThreadkeeperError } from "../../src/errors.ts";
+import { answeringModel } from "./support/answering-model.ts";
+import { openHouse } from "./support/house.ts";
+import { answerTo, asks, botTexts, opensThread } from "./support/talk.ts";
+
+const echo = () => answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
+
+describe("a start", () => {
+  it("tells where the bot is and how to invite it", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    const house = await start();
+    expect(house.userName).toBe(sandbox.bot.name);
+    expect(house.guilds).toEqual([{ id: sandbox.guild.id, name: sandbox.guild.name }]);
+    expect(new URL(house.inviteLink).searchParams.get("client_id")).toBe(sandbox.bot.id);
+  });
+
+  it("without the Message Content intent ends with one clear message and no storm of connections", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    sandbox.faults.refuseIntent("MessageContent");
+    await expect(start()).rejects.toMatchObject({
+      code: "DISCORD_INTENT_REFUSED",
+      message: expect.stringContaining("Message Content Intent"),
+    });
+    expect(sandbox.counters).toMatchObject({ connections: 1, identifies: 0 });
+  });
+
+  it("with a bad token says so, whether Discord's API or its gateway refuses it", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    const refused = { code: "DISCORD_TOKEN_REFUSED", message: expect.stringContaining("DISCORD_TOKEN") };
+    await expect(start({ bot: { token: "not-the-token" } })).rejects.toMatchObject(refused);
+    await expect(start({ bot: { token: "" } })).rejects.toMatchObject(refused);
+    expect(sandbox.counters.identifies).toBe(0);
+  });
+
+  it("where nobody listens says that Discord can't be reached", async () => {
+    const { start } = await openHouse({ model: echo() });
+    await expect(start({ bot: { api: "http://127.0.0.1:9/api" } })).rejects.toMatchObject({
+      code: "DISCORD_UNREACHABLE",
+    });
+  });
+
+  it("registers the commands, and again only when they have changed", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    const put = () => sandbox.counters.requests["PUT /applications/:id/commands"] ?? 0;
+    const first = await start();
+    expect(sandbox.state.commands.map(({ name }) => name).sort()).toEqual(["help", "reset", "stop"]);
+    expect(put()).toBe(1);
+    await first.stop();
+    await start();
+    expect(put()).toBe(1);
+  });
+
+  it("whose commands can't be registered answers messages all the same", async () => {
+    const { sandbox, start, logged } = await openHouse({ model: echo() });
+    sandbox.faults.fail({ route: "PUT /applications/:id/commands", status: 400, code: 50035 });
+    await start();
+    await opensThread(sandbox, sandbox.owner, "hello");
+    expect(logged.some(({ level, msg }) => level === 50 && String(msg).includes("commands"))).toBe(true);
+  });
+});
+
+describe("a connection that drops", () => {
+  it("and can be resumed loses no message", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    sandbox.faults.dropSockets({ resumable: true });
+    sandbox.owner.says(thread, "are you there?");
+    await answerTo(sandbox, thread, 1);
+    expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+    expect(sandbox.counters.resumes).toBe(1);
+  });
+
+  it("because Discord asks for it is taken up again", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    sandbox.faults.askToReconnect();
+    sandbox.owner.says(thread, "are you there?");
+    await answerTo(sandbox, thread, 1);
+    expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+  });
+
+  it("and can't be resumed is made anew, and the thread goes on", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    sandbox.faults.dropSockets({ resumable: false });
+    await sandbox.until(() => sandbox.counters.identifies === 2, { timeoutMs: 20_000 });
+    await asks(sandbox, sandbox.owner, thread, "are you there?");
+    expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+  }, 30_000);
+
+  it("during an answer doesn't hurt the answer", async () => {
+    const model = answeringModel(async function* ({ questions }) {
+      yield "heard";
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      yield `: ${questions.join(" | ")}`;
+    });
+    const { sandbox, start } = await openHouse({ model });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    sandbox.faults.dropSockets({ resumable: true });
+    await sandbox.until(() => botTexts(sandbox, thread)[0] === "heard: hello");
+  });
+
+  it("because the bot is shut out is told, once", async () => {
+    const shutOut = vi.fn<(error: ThreadkeeperError) => void>();
+    const { sandbox, start } = await openHouse({ model: echo(), bot: { onShutOut: shutOut } });
+    await start();
+    sandbox.faults.refuseIntent("MessageContent");
+    sandbox.faults.dropSockets({ resumable: false });
+    await vi.waitUntil(() => shutOut.mock.calls.length > 0, { timeout: 20_000 });
+    expect(shutOut.mock.calls.map(([{ code }]) => code)).toEqual(["DISCORD_INTENT_REFUSED"]);
+  }, 30_000);
+});
+
+describe("a message that is delivered again", () => {
+  it("is answered once, also by a process that never saw it", async () => {
+    const model = echo();
+    const { sandbox, start } = await openHouse({ model });
+    const first = await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    const question = sandbox.owner.says(thread, "only once");
+    await answerTo(sandbox, thread, 1);
+    sandbox.faults.redeliver(question);
+    await first.stop();
+    await start();
+    sandbox.faults.redeliver(question);
+    await asks(sandbox, sandbox.owner, thread, "and now?");
+    expect(model.shown.map(({ questions }) => questions)).toEqual([["hello"], ["only once"], ["and now?"]]);
+  });
+});
+
+describe("an outage of the server", () => {
+  it("ends, and the thread goes on", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    const end = sandbox.faults.outage();
+    end();
+    await asks(sandbox, sandbox.owner, thread, "are you there?");
+    expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+  });
+});
+
+describe("a bot that never started", () => {
+  it("can be stopped", async () => {
+    const nothing = async function* () {};
+    const conversation = { handle: nothing, resume: nothing, close: async () => {} };
+    const bot = createBot({ token: "x", api: "http://127.0.0.1:9/api", conversation });
+    await bot.stop();
+  });
+});
