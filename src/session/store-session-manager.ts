@@ -1,3 +1,4 @@
+// One thing although long: every method is one decision on one record, and they are judged side by side.
 import { hasCode, StaleSessionError, ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { checkInput, checkNewEvents } from "./check-input.ts";
@@ -6,6 +7,7 @@ import {
   isKnown,
   newControl,
   nobody,
+  type StoredRun,
   versionOf,
   withEnded,
   withoutRun,
@@ -50,6 +52,8 @@ class StoreSessionManager implements SessionManager {
   readonly #owner: string;
   readonly #owners: Owners;
   readonly #changes: SessionChanges;
+  /** The runs that were given out here and not given back; any other run of ours has nobody, whatever went wrong. */
+  readonly #given = new Set<string>();
   #closing: Promise<void> | undefined;
 
   constructor({ store, log = silentLogger, maxWaiting = 50, ownerId = randomId() }: SessionsOptions) {
@@ -89,7 +93,7 @@ class StoreSessionManager implements SessionManager {
     const added = checkNewEvents(given);
     return this.#changes.change<Session>(sessionId, async (control) => {
       if (run) checkRun(sessionId, control, run);
-      else if (control?.run && !(await this.#owners.isGone(control.run.owner))) {
+      else if (control?.run && !(await this.#isAbandoned(control.run))) {
         throw new StaleSessionError(sessionId, "a run is working on it");
       }
       if (version !== (control ? versionOf(control) : "")) {
@@ -111,32 +115,36 @@ class StoreSessionManager implements SessionManager {
   ): Promise<Taken> {
     this.#check(sessionId);
     const arrived = input && checkInput(input);
-    return this.#changes.change<Taken>(sessionId, async (stored) => {
-      if (!stored && !create) throw notFound(sessionId);
-      const control = stored ?? newControl(randomId());
-      if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
-      const free = !control.run || (await this.#owners.isGone(control.run.owner));
-      if (!free && !arrived) return { result: { outcome: "idle" } };
-      if (!free && control.waiting.length >= this.#maxWaiting) {
-        return { result: { outcome: "full", limit: this.#maxWaiting } };
-      }
-      const next = arrived ? withWaiting(control, arrived) : control;
-      if (!free) return { next, result: { outcome: "waiting" } };
-      if (control.run) this.#log.info({ sessionId, gone: control.run.owner }, "taking over what a process left");
-      const step = await this.#start(sessionId, control, next, maxBytes);
-      if (step === "moved") return step;
-      return { ...step, result: step.result ? { outcome: "run", run: step.result } : { outcome: "idle" } };
-    });
+    return this.#giving((runId) =>
+      this.#changes.change<Taken>(sessionId, async (stored) => {
+        if (!stored && !create) throw notFound(sessionId);
+        const control = stored ?? newControl(randomId());
+        if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
+        const free = !control.run || (await this.#isAbandoned(control.run));
+        if (!free && !arrived) return { result: { outcome: "idle" } };
+        if (!free && control.waiting.length >= this.#maxWaiting) {
+          return { result: { outcome: "full", limit: this.#maxWaiting } };
+        }
+        const next = arrived ? withWaiting(control, arrived) : control;
+        if (!free) return { next, result: { outcome: "waiting" } };
+        if (control.run) this.#log.info({ sessionId, gone: control.run.owner }, "taking over what a process left");
+        return this.#start(sessionId, control, next, runId, maxBytes);
+      }),
+    );
   }
 
   async finish(run: Run, { maxBytes = defaultMaxBytes }: LoadOptions = {}): Promise<Run | undefined> {
     const { sessionId } = run.session;
     this.#check(sessionId);
-    return this.#changes.change<Run | undefined>(sessionId, async (control) =>
-      control?.run?.id === run.id
-        ? this.#start(sessionId, control, withoutRun(control), maxBytes)
-        : { result: undefined },
+    this.#given.delete(run.id);
+    const taken = await this.#giving((runId) =>
+      this.#changes.change<Taken>(sessionId, async (control) =>
+        control?.run?.id === run.id
+          ? this.#start(sessionId, control, withoutRun(control), runId, maxBytes)
+          : { result: { outcome: "idle" } },
+      ),
     );
+    return taken.outcome === "run" ? taken.run : undefined;
   }
 
   async interrupt(sessionId: string): Promise<CoveredInput[]> {
@@ -180,29 +188,41 @@ class StoreSessionManager implements SessionManager {
     return this.#closing;
   }
 
-  /**
-   * Begins a run with all that waits in `next`, or that a gone owner left there; if there is nothing to do, `next`
-   * stays without a run.
-   */
+  /** Names a run before it is stored, so that one which then could not be given out counts as abandoned. */
+  async #giving(take: (runId: string) => Promise<Taken>): Promise<Taken> {
+    const runId = randomId();
+    this.#given.add(runId);
+    let taken: Taken | undefined;
+    try {
+      taken = await take(runId);
+      return taken;
+    } finally {
+      if (taken?.outcome !== "run") this.#given.delete(runId);
+    }
+  }
+
+  async #isAbandoned({ id, owner }: StoredRun): Promise<boolean> {
+    return owner === this.#owner ? !this.#given.has(id) : this.#owners.isGone(owner);
+  }
+
+  /** Begins a run with all that waits in `next`, or was abandoned there; if that is nothing, `next` stays without one. */
   async #start(
     sessionId: string,
     before: Control,
     next: Control,
+    runId: string,
     maxBytes: number,
-  ): Promise<Step<Run | undefined> | "moved"> {
+  ): Promise<Step<Taken> | "moved"> {
     if (next.waiting.length === 0 && (!next.run || next.run.ended)) {
-      return before.run ? { next: withoutRun(next), result: undefined } : { result: undefined };
+      return { ...(before.run && { next: withoutRun(next) }), result: { outcome: "idle" } };
     }
     const loaded = await loadWindow(this.#store, sessionId, before, maxBytes);
     if (!loaded) return "moved";
-    const running = withRun(next, { id: randomId(), turn: randomId(), owner: this.#owner });
+    const running = withRun(next, { id: runId, turn: randomId(), owner: this.#owner });
     const { id, turn, inputs } = running.run;
     const events = inputEvents(next.waiting, turn, before.count, loaded);
-    return {
-      next: running,
-      events,
-      result: { id, turn, inputs, session: session(sessionId, running, [...loaded, ...events]) },
-    };
+    const run = { id, turn, inputs, session: session(sessionId, running, [...loaded, ...events]) };
+    return { next: running, events, result: { outcome: "run", run } };
   }
 
   async #whole(sessionId: string, control: Control, maxBytes: number): Promise<Step<Session> | "moved"> {

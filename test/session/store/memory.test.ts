@@ -1,11 +1,9 @@
 import { expect, it } from "vitest";
 import { openMemoryStore } from "../../../src/session/store/memory.ts";
 import { storeContract } from "../../support/store-contract.ts";
+import { memoryPlace } from "../../support/store-places.ts";
 
-storeContract("A store in memory", async () => {
-  const map = new Map<string, string>();
-  return { open: async () => openMemoryStore(map), remove: async () => map.clear() };
-});
+storeContract("A store in memory", memoryPlace);
 
 it("A store in memory says that it is not durable", () => {
   expect(openMemoryStore().description).toContain("not durable");

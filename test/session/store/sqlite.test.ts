@@ -7,16 +7,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openSqliteStore, type SqliteOptions } from "../../../src/session/store/sqlite.ts";
 import type { Store } from "../../../src/session/store/store.ts";
 import { contents, put, storeContract, write } from "../../support/store-contract.ts";
+import { sqlitePlace } from "../../support/store-places.ts";
 
-const makeDirectory = () => mkdtemp(join(tmpdir(), "threadkeeper-store-"));
-
-storeContract("A store in a SQLite file", async () => {
-  const directory = await makeDirectory();
-  return {
-    open: () => openSqliteStore(join(directory, "sessions.sqlite")),
-    remove: () => rm(directory, { recursive: true }),
-  };
-});
+storeContract("A store in a SQLite file", sqlitePlace);
 
 describe("A store in a SQLite file", () => {
   let directory: string;
@@ -37,7 +30,7 @@ describe("A store in a SQLite file", () => {
   const mode = async (file: string): Promise<string> => ((await stat(file)).mode & 0o777).toString(8);
 
   beforeEach(async () => {
-    directory = await makeDirectory();
+    directory = await mkdtemp(join(tmpdir(), "threadkeeper-store-"));
     path = join(directory, "sessions.sqlite");
   });
   afterEach(async () => {
