@@ -44,7 +44,7 @@ export async function* runLoop(
   let text = "";
   let { usage } = noAnswer;
   for (let steps = 1; ; steps += 1) {
-    const last = steps === plan.maxSteps && plan.tools.size > 0;
+    const last = steps >= plan.maxSteps && plan.tools.size > 0;
     let answer = noAnswer;
     const window = contextWindow(context.events, plan.windowBytes);
     for await (const part of modelStep(plan, window, { toolChoice: last ? "none" : "auto", signal: control.signal })) {

@@ -53,9 +53,8 @@ export function modelError(
   }
   if (network || (call && status === undefined)) {
     const where = call ? ` at ${originOf(call.url)}` : "";
-    return make("MODEL_UNREACHABLE", `the server of ${model}${where} cannot be reached (${network ?? "no answer"})`, {
-      network,
-    });
+    const message = `the server of ${model}${where} cannot be reached (${network ?? "no answer"}): is it running?`;
+    return make("MODEL_UNREACHABLE", message, { network });
   }
   const name = cause instanceof Error ? cause.name : typeof cause;
   return make("MODEL_FAILED", `the call of ${model} failed (${status ?? name})`);

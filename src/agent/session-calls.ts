@@ -93,7 +93,7 @@ export class SessionCalls {
       while (run) {
         if (hasCode(signal.reason, "RUN_SHUTDOWN")) {
           // It stays as it is stored, for the process that comes after.
-          this.#calls.handOver(run.session.sessionId, undefined);
+          this.#calls.handOver(run, undefined);
           run = undefined;
           break;
         }
@@ -147,7 +147,7 @@ export class SessionCalls {
       const { code, message } = toThreadkeeperError(error);
       this.#plan.log.error({ code, sessionId, turn: run.turn }, `the run could not be finished: ${message}`);
     }
-    return this.#calls.handOver(sessionId, next);
+    return this.#calls.handOver(run, next);
   }
 
   async *#finishLate(sessionId: string, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {

@@ -8,6 +8,9 @@ import type { ExecutionContext } from "./execution-context.ts";
 import { type LoopPlan, runLoop } from "./loop.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
+/** A longer timer, such as one of `Infinity`, would go off at once. */
+const longestTimer = 2 ** 31 - 1;
+
 export interface TurnPlan extends LoopPlan {
   /** How long a turn may take, in milliseconds. */
   readonly deadlineMs: number;
@@ -34,7 +37,8 @@ export interface Turn {
 export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<AgentEvent, void> {
   const { context, inputs } = turn;
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(deadlineError(plan.deadlineMs)), plan.deadlineMs);
+  const deadlineMs = Math.min(plan.deadlineMs, longestTimer);
+  const timer = setTimeout(() => deadline.abort(deadlineError(deadlineMs)), deadlineMs);
   const signal = AbortSignal.any([turn.signal, deadline.signal]);
   let settled = false;
   const settle = (outcome: Outcome) => {

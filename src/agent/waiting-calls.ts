@@ -21,8 +21,8 @@ export interface Call {
 }
 
 interface Place {
-  /** The run that is driven in this process, if one is. */
-  driven: Run | undefined;
+  /** Runs that are driven in this process: one, or two while news of the first one's end is on its way. */
+  readonly driven: Set<Run>;
   /** Calls that are at the store and may come back with a run. */
   readonly arriving: Set<Call>;
   /** Calls that have not been told anything, in the order in which they entered. */
@@ -63,7 +63,7 @@ export class WaitingCalls {
 
   /** The store gave this call a run. */
   drives(call: Call, run: Run): void {
-    this.#place(call.sessionId).driven = run;
+    this.#place(call.sessionId).driven.add(run);
     this.leave(call);
   }
 
@@ -78,7 +78,7 @@ export class WaitingCalls {
     const { driven, untold } = this.#place(call.sessionId);
     return (
       call.told !== undefined ||
-      driven?.inputs.some(({ id }) => id === call.inputId) === true ||
+      Array.from(driven).some(({ inputs }) => inputs.some(({ id }) => id === call.inputId)) ||
       Array.from(untold).some((other) => other !== call && other.inputId === call.inputId)
     );
   }
@@ -97,8 +97,11 @@ export class WaitingCalls {
   }
 
   /** A run is finished. The next one goes to the first call that waits for it; if there is none, it is returned. */
-  handOver(sessionId: string, next: Run | undefined): Run | undefined {
-    this.#place(sessionId).driven = next;
+  handOver(finished: Run, next: Run | undefined): Run | undefined {
+    const { sessionId } = finished.session;
+    const { driven } = this.#place(sessionId);
+    driven.delete(finished);
+    if (next) driven.add(next);
     const heir = next && this.#coveredBy(next)[0];
     if (next && heir) heir.tell({ run: next });
     this.#tidy(sessionId);
@@ -113,7 +116,7 @@ export class WaitingCalls {
   }
 
   #place(sessionId: string): Place {
-    const place = this.#places.get(sessionId) ?? { driven: undefined, arriving: new Set(), untold: new Set() };
+    const place = this.#places.get(sessionId) ?? { driven: new Set(), arriving: new Set(), untold: new Set() };
     this.#places.set(sessionId, place);
     return place;
   }
@@ -121,7 +124,7 @@ export class WaitingCalls {
   /** Where nobody drives and nobody may come back with a run, nothing is left to wait for. */
   #tidy(sessionId: string): void {
     const { driven, arriving, untold } = this.#place(sessionId);
-    if (driven || arriving.size > 0) return;
+    if (driven.size > 0 || arriving.size > 0) return;
     for (const call of untold) call.tell({ outcome: undefined });
     this.#places.delete(sessionId);
   }

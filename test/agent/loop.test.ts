@@ -210,6 +210,8 @@ describe("the bound on steps", () => {
   it("an answer in the only step that is allowed is an ordinary end", async () => {
     const { agent } = await agentRoom([["hi"], ["hi"]], { tools: [double], maxSteps: 1 });
     expect((await agent.run("go", room))?.finishReason).toBe("stop");
+    const none = await agentRoom([["hi"]], { tools: [double], maxSteps: 0 });
+    expect((await none.agent.run("go", room))?.steps).toBe(1);
     const without = await agentRoom([["hi"]], { maxSteps: 1 });
     expect((await without.agent.run("go", room))?.finishReason).toBe("stop");
   });
@@ -281,6 +283,11 @@ describe("a run that fails", () => {
 });
 
 describe("the deadline", () => {
+  it("may be none", async () => {
+    const { agent } = await agentRoom([["fine"]], { deadlineMs: Number.POSITIVE_INFINITY });
+    expect((await agent.run("go", room))?.text).toBe("fine");
+  });
+
   it("ends a run whose provider hangs, and the session goes on", async () => {
     const { agent, model, sessions } = await agentRoom([["half", forever], ["fine"]], { deadlineMs: 50 });
     await expect(agent.run("go", room)).rejects.toMatchObject({ code: "RUN_DEADLINE" });

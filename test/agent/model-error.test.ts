@@ -65,7 +65,7 @@ describe("an error of the model", () => {
 
   it("says where it could not go, without what stands before and behind the host", () => {
     expect(modelError(refused(undefined, "", coded("ENOTFOUND")), model)).toMatchObject({
-      message: "the server of acme:m-1 at https://api.acme.test cannot be reached (ENOTFOUND)",
+      message: "the server of acme:m-1 at https://api.acme.test cannot be reached (ENOTFOUND): is it running?",
       fields: { network: "ENOTFOUND" },
     });
     const odd = new APICallError({ message: "x", url: "no address", requestBodyValues: {} });

@@ -61,7 +61,7 @@ describe("the setting MODEL", () => {
     const { agent } = await agentRoom([], { model });
     await expect(agent.run("hi")).rejects.toMatchObject({
       code: "MODEL_UNREACHABLE",
-      message: `the server of ollama.chat:llama3.2 at http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`,
+      message: `the server of ollama.chat:llama3.2 at http://127.0.0.1:${port} cannot be reached (ECONNREFUSED): is it running?`,
     });
   });
 });

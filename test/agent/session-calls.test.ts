@@ -99,6 +99,21 @@ describe("inputs that come in a run", () => {
     expect(await transcript(sessions)).not.toContain("user: third");
   });
 
+  it("a call says when the store has its input, so that later ones come behind it", async () => {
+    const held = gate();
+    const all = await agentRoom([[held.opened, "one"], ["two"]]);
+    const order: string[] = [];
+    const note = (name: string) => ({ ...room, onTaken: () => void order.push(`${name} ${all.takes.length}`) });
+    const one = all.agent.run("first", note("first"));
+    await asked(all, 1);
+    const two = all.agent.run("second", note("second"));
+    await taken(all, "run", "waiting");
+    await drain(all.agent.resume("room", note("resume")));
+    expect(order).toEqual(["first 1", "second 2", "resume 3"]);
+    held.open();
+    await Promise.all([one, two]);
+  });
+
   it("sessions run side by side", async () => {
     const held = gate();
     const all = await agentRoom([[held.opened, "slow"], ["quick"]]);
