@@ -6,27 +6,30 @@ import { closeLabel, encodeUtterance, neutralise, openLabel } from "./speaker-la
 type UserPart = Exclude<UserModelMessage["content"], string>[number];
 
 /**
- * What the model is shown of a conversation: the newest turns within `maxBytes` (of the events' JSON), each speaker
- * labelled, healed. Depends on the events alone, so a longer conversation begins with the same bytes.
+ * What the model is shown of a part of a conversation: each speaker labelled, the whole healed. Depends on the events
+ * alone, so a longer conversation begins with the same bytes.
  */
-export function contextWindow(events: readonly SessionEvent[], maxBytes: number): ModelMessage[] {
+export function showEvents(events: readonly SessionEvent[]): ModelMessage[] {
   return healMessages(
-    cutAtTurn(events, maxBytes).map((event) =>
-      event.message.role === "user" ? showInput(event, event.message) : event.message,
-    ),
+    events.map((event) => (event.message.role === "user" ? showInput(event, event.message) : event.message)),
   );
 }
 
-/** The newest whole turns within `maxBytes`, beginning at a user's turn; always at least the newest of them. */
+/** The newest whole turns within `maxBytes` of `sizeOf`, beginning at a user's turn; always at least the newest of them. */
 export function cutAtTurn(events: readonly SessionEvent[], maxBytes: number): readonly SessionEvent[] {
   let start = events.length;
   let bytes = 0;
   for (let index = events.length - 1; index >= 0; index -= 1) {
-    bytes += Buffer.byteLength(JSON.stringify(events[index]));
+    bytes += sizeOf(events[index] as SessionEvent);
     if (bytes > maxBytes && start < events.length) break;
     if (beginsTurn(events, index)) start = index;
   }
   return events.slice(start);
+}
+
+/** In bytes of JSON. */
+export function sizeOf(event: SessionEvent): number {
+  return Buffer.byteLength(JSON.stringify(event));
 }
 
 /** At the first of the user's words, as a session is loaded. */

@@ -1,10 +1,10 @@
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart } from "ai";
-import { ThreadkeeperError } from "../errors.ts";
+import { hasCode, ThreadkeeperError } from "../errors.ts";
 import type { AgentEvent, AgentResult, FinishReason, Usage } from "./agent-event.ts";
-import { contextWindow } from "./context-window.ts";
+import { cutAtTurn, showEvents, sizeOf } from "./context-window.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { stepLimitError } from "./model-error.ts";
-import { type ModelAnswer, type ModelPlan, modelStep } from "./model-step.ts";
+import { type ModelAnswer, type ModelPart, type ModelPlan, modelStep } from "./model-step.ts";
 import { callTool } from "./tool-call.ts";
 
 export interface LoopPlan extends ModelPlan {
@@ -43,11 +43,11 @@ export async function* runLoop(
   const { turn } = context;
   let text = "";
   let { usage } = noAnswer;
+  const window = { bytes: plan.windowBytes };
   for (let steps = 1; ; steps += 1) {
     const last = steps >= plan.maxSteps && plan.tools.size > 0;
     let answer = noAnswer;
-    const window = contextWindow(context.events, plan.windowBytes);
-    for await (const part of modelStep(plan, window, { toolChoice: last ? "none" : "auto", signal: control.signal })) {
+    for await (const part of askWithin(window, context, plan, last ? "none" : "auto", control.signal)) {
       if (part.type === "answer") {
         answer = part;
         continue;
@@ -68,6 +68,35 @@ export async function* runLoop(
     addAll(context, answer.messages);
     await control.save();
     if (yield* runTools(context, plan, control, calls, answer.messages)) await control.save();
+  }
+}
+
+/**
+ * One step with as much of the conversation as the model takes. Where it says that this is too long, the window is
+ * halved, down to the newest turn: a thread must not come to be dead for good.
+ */
+async function* askWithin(
+  window: { bytes: number },
+  { events }: ExecutionContext,
+  plan: LoopPlan,
+  toolChoice: "auto" | "none",
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart, void> {
+  for (;;) {
+    const shown = cutAtTurn(events, window.bytes);
+    let begun = false;
+    try {
+      for await (const part of modelStep(plan, showEvents(shown), { toolChoice, signal })) {
+        begun = true;
+        yield part;
+      }
+      return;
+    } catch (error) {
+      const isNewestTurn = shown.length === cutAtTurn(events, 0).length;
+      if (begun || isNewestTurn || !hasCode(error, "MODEL_INPUT_TOO_LONG")) throw error;
+      window.bytes = Math.floor(shown.reduce((sum, event) => sum + sizeOf(event), 0) / 2);
+      plan.log.warn({ ...error.fields, windowBytes: window.bytes }, "the model is shown less of the conversation");
+    }
   }
 }
 

@@ -282,6 +282,40 @@ describe("a run that fails", () => {
   });
 });
 
+describe("a conversation that is too long for the model", () => {
+  const tooLong = new Error("context_length_exceeded");
+
+  it("is shown from a later turn on, and the thread goes on", async () => {
+    const { agent, model, sessions } = await agentRoom(
+      [["one"], ["two"], ["three"], [tooLong], [tooLong], [{ tool: "double", input: { n: 1 } }], ["four"]],
+      { tools: [double] },
+    );
+    for (const text of ["first", "second", "third", "fourth"]) await agent.run(text, room);
+    expect(model.promptOf(3)).toContain("first");
+    expect(model.promptOf(4)).not.toContain("first");
+    expect(model.promptOf(4)).toContain("third");
+    expect(model.promptOf(5)).not.toContain("third");
+    expect(model.promptOf(6)).not.toContain("third");
+    expect(model.promptOf(6)).toContain("fourth");
+    expect(await transcript(sessions)).toHaveLength(10);
+    model.assertComplete();
+  });
+
+  it("that is so with its newest turn alone is an error, after a few tries", async () => {
+    const { agent, model } = await agentRoom([["one"], [tooLong], [tooLong]]);
+    await agent.run("first", room);
+    await expect(agent.run("second", room)).rejects.toMatchObject({ code: "MODEL_INPUT_TOO_LONG" });
+    model.assertComplete();
+  });
+
+  it("that is found too long in the middle of an answer is an error", async () => {
+    const { agent, model } = await agentRoom([["one"], ["half", tooLong]]);
+    await agent.run("first", room);
+    await expect(agent.run("second", room)).rejects.toMatchObject({ code: "MODEL_INPUT_TOO_LONG" });
+    model.assertComplete();
+  });
+});
+
 describe("the deadline", () => {
   it("may be none", async () => {
     const { agent } = await agentRoom([["fine"]], { deadlineMs: Number.POSITIVE_INFINITY });

@@ -436,6 +436,27 @@ describe("a store that fails", () => {
     expect((await all.agent.run("second", room))?.text).toBe("one");
   });
 
+  it("after it took an input, without saying so, does not lose it: its call is handed the turn all the same", async () => {
+    const [first, second] = [gate(), gate()];
+    const all = await agentRoom([[first.opened, "one"], ["two"]], {
+      override: (sessions) => ({
+        async take(sessionId, input, options) {
+          const outcome = await sessions.take(sessionId, input, options);
+          if (input?.content !== "second") return outcome;
+          second.open();
+          await one;
+          throw storeDown;
+        },
+      }),
+    });
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = drain(all.agent.stream("second", room));
+    await second.opened;
+    first.open();
+    expect(shape((await two).events)).toEqual(["turn-start", 'text "two"', "turn-end stop"]);
+  });
+
   it("at the save of the answer fails the turn, and no half answer is kept", async () => {
     const all = await agentRoom([["one"], ["two"]], { override: failing("save", 2) });
     const { events } = await drain(all.agent.stream("first", room));
