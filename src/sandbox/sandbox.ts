@@ -38,10 +38,8 @@ import {
 import { readState, StateFile } from "./world/state-file.ts";
 import { World } from "./world/world.ts";
 
-export type { FileToSend, SayOptions } from "./people/actor.ts";
 export type { RunningInteraction } from "./people/running-interaction.ts";
 export { DiscordError } from "./world/discord-error.ts";
-export type { PermissionName } from "./world/permissions.ts";
 export type {
   Actor,
   Change,

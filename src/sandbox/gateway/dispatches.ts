@@ -6,7 +6,7 @@ import { apiGuildMember, apiMember, apiRole, apiUser } from "../wire/api-member.
 import { apiMessage } from "../wire/api-message.ts";
 import type { Change } from "../world/change.ts";
 import { canView } from "../world/permissions.ts";
-import type { Channel, Message } from "../world/state.ts";
+import type { Channel, GuildChannel, Message } from "../world/state.ts";
 import type { World } from "../world/world.ts";
 
 /** One event as a bot gets it, and the intents of which it must have one (0: it comes in any case). */
@@ -76,6 +76,8 @@ function eventOf(world: World, change: Change, botId: string, intents: number): 
       }[change.type];
       return [{ event, data: apiChannel(world, change.channel, botId), intents: Guilds }];
     }
+    case "channel-in-sight":
+      return [threadsInSight(world, change.channel, botId)];
     case "guild-available": {
       if (!change.guild.members[botId]) return [];
       const data = apiWholeGuild(world, world.guild(change.guild.id), botId);
@@ -153,6 +155,18 @@ function messageData(
       return mentioned ? { ...user, member: apiMember(mentioned) } : user;
     }),
   };
+}
+
+/** The active threads of a channel, for a bot that has only now come to see it. */
+function threadsInSight(world: World, { id, guildId }: GuildChannel, botId: string): Dispatch {
+  const threads = world.threadsOf(guildId, id).filter((thread) => !thread.archived && canView(world, botId, thread));
+  const data = {
+    guild_id: guildId,
+    channel_ids: [id],
+    threads: threads.map((thread) => apiThread(thread, botId)),
+    members: threads.filter(({ members }) => botId in members).map((thread) => apiThreadMember(thread, botId)),
+  };
+  return { event: GatewayDispatchEvents.ThreadListSync, data, intents: Guilds };
 }
 
 function membersChanged(

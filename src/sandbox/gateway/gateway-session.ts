@@ -45,11 +45,15 @@ export class GatewaySession {
     this.#alone = Date.now();
   }
 
+  /** Whether it has been without a connection for too long. */
+  get isExpired(): boolean {
+    return this.#alone !== undefined && Date.now() - this.#alone > resumableFor;
+  }
+
   /** Whether everything after `sequence` can still be told. */
   canResume(sequence: number): boolean {
-    const isExpired = this.#alone !== undefined && Date.now() - this.#alone > resumableFor;
     const oldest = this.#sent[0]?.sequence ?? 1;
-    return !isExpired && sequence >= oldest - 1;
+    return !this.isExpired && sequence >= oldest - 1;
   }
 
   resume(socket: WebSocket, sequence: number): void {

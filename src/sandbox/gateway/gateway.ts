@@ -3,13 +3,12 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { BotAccess } from "../bot-access.ts";
 import type { TrafficCounters } from "../counters.ts";
 import { apiApplication } from "../wire/api-application.ts";
-import { apiThread, apiThreadMember } from "../wire/api-channel.ts";
 import { apiUser } from "../wire/api-member.ts";
-import type { Change } from "../world/change.ts";
-import { isThread } from "../world/channel-kinds.ts";
+import { type Change, guildIdOf } from "../world/change.ts";
+import { isGuildChannel } from "../world/channel-kinds.ts";
 import { canView } from "../world/permissions.ts";
 import type { World } from "../world/world.ts";
-import { type Dispatch, dispatchesOf } from "./dispatches.ts";
+import { dispatchesOf } from "./dispatches.ts";
 import { GatewayConnection } from "./gateway-connection.ts";
 import { GatewaySession } from "./gateway-session.ts";
 
@@ -56,6 +55,7 @@ export class Gateway {
 
   /** READY, then every server. */
   begin(socket: WebSocket, intents: number): GatewaySession {
+    for (const known of this.#sessions.values()) if (known.isExpired) this.forget(known);
     const session = new GatewaySession(socket, intents);
     this.#sessions.set(session.id, session);
     const guilds = this.#world.guildsOf(this.#botId);
@@ -72,8 +72,9 @@ export class Gateway {
       private_channels: [],
       relationships: [],
     });
-    for (const guild of guilds)
-      if (!this.#world.outages.has(guild.id)) this.#send(session, { type: "guild-available", guild });
+    for (const guild of guilds.filter(({ id }) => !this.#world.outages.has(id))) {
+      this.#send(session, { type: "guild-available", guild });
+    }
     this.#counters.count("identifies");
     return session;
   }
@@ -103,8 +104,7 @@ export class Gateway {
 
   /** Tells every session of a change, as far as it concerns it. */
   tell(change: Change): void {
-    const guildId = this.#guildOf(change);
-    if (guildId && this.#world.outages.has(guildId) && change.type !== "guild-unavailable") return;
+    if (!this.#isHeard(change)) return;
     for (const session of this.#sessions.values()) this.#send(session, change);
     if (change.type === "channel-updated" || change.type === "role-updated" || change.type === "member-updated") {
       this.#tellWhatCameIntoSight();
@@ -113,15 +113,18 @@ export class Gateway {
     }
   }
 
+  /** Nothing is heard of servers that the bot isn't in, or that are out, but that it is so. */
+  #isHeard(change: Change): boolean {
+    if (change.type === "guild-unavailable" || change.type === "guild-left") return true;
+    const guildId = guildIdOf(this.#world, change);
+    if (guildId === undefined) return true;
+    return !this.#world.outages.has(guildId) && this.#botId in this.#world.guild(guildId).members;
+  }
+
   #send(session: GatewaySession, change: Change): void {
     for (const { event, data } of dispatchesOf(this.#world, change, this.#botId, session.intents)) {
       session.dispatch(event, data);
     }
-  }
-
-  /** Tells every session the same, whatever its intents. */
-  dispatch({ event, data }: Omit<Dispatch, "intents">): void {
-    for (const session of this.#sessions.values()) session.dispatch(event, data);
   }
 
   #visibleChannels(): Set<string> {
@@ -134,38 +137,8 @@ export class Gateway {
     this.#visible = this.#visibleChannels();
     for (const id of this.#visible) {
       const channel = this.#world.channel(id);
-      if (before.has(id) || !("guildId" in channel)) continue;
-      const threads = this.#world
-        .threadsOf(channel.guildId, id)
-        .filter((thread) => !thread.archived && canView(this.#world, this.#botId, thread));
-      const data = {
-        guild_id: channel.guildId,
-        channel_ids: [id],
-        threads: threads.map((thread) => apiThread(thread, this.#botId)),
-        members: threads
-          .filter((thread) => this.#botId in thread.members)
-          .map((thread) => apiThreadMember(thread, this.#botId)),
-      };
-      this.dispatch({ event: GatewayDispatchEvents.ThreadListSync, data });
+      if (!before.has(id) && isGuildChannel(channel)) this.tell({ type: "channel-in-sight", channel });
     }
-  }
-
-  #guildOf(change: Change): string | undefined {
-    if ("guildId" in change) return change.guildId;
-    if ("guild" in change) return change.guild.id;
-    if ("thread" in change) return change.thread.guildId;
-    const channelId =
-      "message" in change
-        ? change.message.channelId
-        : "channel" in change
-          ? change.channel.id
-          : "interaction" in change
-            ? change.interaction.channelId
-            : "channelId" in change
-              ? change.channelId
-              : undefined;
-    const channel = channelId === undefined ? undefined : this.#world.state.channels[channelId];
-    return channel && (isThread(channel) || "guildId" in channel) ? channel.guildId : undefined;
   }
 
   /** Cuts every connection. A session that can't be resumed is forgotten, so that RESUME meets INVALID_SESSION. */
@@ -178,8 +151,8 @@ export class Gateway {
 
   /** Operation 7: asks everybody to come again. */
   askToReconnect(): void {
-    for (const { socket } of this.#sessions.values())
-      socket?.send(JSON.stringify({ op: GatewayOpcodes.Reconnect, d: null }));
+    const request = JSON.stringify({ op: GatewayOpcodes.Reconnect, d: null });
+    for (const { socket } of this.#sessions.values()) socket?.send(request);
   }
 
   close(): void {

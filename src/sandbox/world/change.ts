@@ -1,5 +1,6 @@
 import type { Interaction } from "./interaction.ts";
 import type { Channel, Guild, GuildChannel, Member, Message, Role, Thread } from "./state.ts";
+import type { World } from "./world.ts";
 
 /** Everything that can happen in the sandbox: what the gateway tells bots of, and what waiting tests look at. */
 export type Change =
@@ -19,6 +20,8 @@ export type Change =
   | { readonly type: "channel-created"; readonly channel: GuildChannel }
   | { readonly type: "channel-updated"; readonly channel: GuildChannel }
   | { readonly type: "channel-deleted"; readonly channel: GuildChannel }
+  /** The bot sees a channel that it didn't see before. */
+  | { readonly type: "channel-in-sight"; readonly channel: GuildChannel }
   | { readonly type: "guild-available"; readonly guild: Guild }
   | { readonly type: "guild-unavailable"; readonly guild: Guild }
   | { readonly type: "guild-updated"; readonly guild: Guild }
@@ -35,3 +38,19 @@ export type Change =
   | { readonly type: "commands-registered" }
   /** A request was counted, a socket came or went. */
   | { readonly type: "traffic" };
+
+/** The server in which it happened; a DM has none. */
+export function guildIdOf(world: World, change: Change): string | undefined {
+  if ("guildId" in change) return change.guildId;
+  if ("guild" in change) return change.guild.id;
+  if ("thread" in change) return change.thread.guildId;
+  const channel = world.state.channels[channelIdOf(change) ?? ""];
+  return channel && "guildId" in channel ? channel.guildId : undefined;
+}
+
+function channelIdOf(change: Change): string | undefined {
+  if ("channel" in change) return change.channel.id;
+  if ("message" in change) return change.message.channelId;
+  if ("interaction" in change) return change.interaction.channelId;
+  return "channelId" in change ? change.channelId : undefined;
+}

@@ -16,11 +16,6 @@ export class Snowflakes {
   }
 }
 
-/** When an id was made, in milliseconds since 1970. */
-export function timeOf(id: string): number {
-  return Number((BigInt(id) >> 22n) + epoch);
-}
-
 /** Below 0 if `first` was made before `second`: for decimal numbers without leading zeros the longer is the greater. */
 export function compareIds(first: string, second: string): number {
   if (first.length !== second.length) return first.length - second.length;

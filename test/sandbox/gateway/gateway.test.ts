@@ -324,9 +324,10 @@ describe("the gateway", () => {
       sandbox.faults.removeBot(sandbox.guild);
       expect(await gateway.event(GatewayDispatchEvents.GuildDelete)).toEqual({ id: sandbox.guild.id });
       sandbox.owner.says("general", "unheard");
+      sandbox.createChannel("unseen");
       const other = sandbox.createGuild("Other");
-      await gateway.first(({ t, d }) => t === "GUILD_CREATE" && d.id === other.id);
-      expect(gateway.events).not.toContain("MESSAGE_CREATE");
+      await gateway.first(({ t, d }) => t === "CHANNEL_CREATE" && d.guild_id === other.id);
+      expect(gateway.events.slice(2)).toEqual(["GUILD_DELETE", "GUILD_CREATE", "CHANNEL_CREATE"]);
     });
 
     it("every connection of the same bot the same", async () => {

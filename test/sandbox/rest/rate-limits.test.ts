@@ -128,4 +128,30 @@ describe("the sandbox's limits over the wire", () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
     expect(sandbox.channel(id)).toMatchObject({ name: "2" });
   });
+
+  it("let a message that is older than an hour be edited three times in a while, and say 30046", async () => {
+    const body = { content: "old" };
+    const { id } = (await rest.post(Routes.channelMessages(sandbox.general.id), { body })) as { id: string };
+    const state = sandbox.state;
+    Object.assign(state.messages[sandbox.general.id]?.[0] ?? {}, {
+      createdAt: new Date(Date.now() - 3_700_000).toISOString(),
+    });
+    const later = await startSandbox({ state });
+    const answers = [];
+    for (const content of ["1", "2", "3", "4"]) {
+      const answer = await fetch(`${later.api}/v10/channels/${sandbox.general.id}/messages/${id}`, {
+        method: "PATCH",
+        headers: { authorization: `Bot ${later.botToken}`, "content-type": "application/json" },
+        body: JSON.stringify({ content }),
+      });
+      answers.push([answer.status, ((await answer.json()) as { code?: number }).code]);
+    }
+    expect(answers).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [200, undefined],
+      [429, 30046],
+    ]);
+    await later.close();
+  });
 });

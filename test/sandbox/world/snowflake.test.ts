@@ -1,6 +1,7 @@
+import { SnowflakeUtil } from "discord.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareIds, Snowflakes, timeOf } from "../../../src/sandbox/world/snowflake.ts";
+import { compareIds, positionOf, Snowflakes } from "../../../src/sandbox/world/snowflake.ts";
 
 describe("snowflakes", () => {
   it("only ever grow, also within a millisecond and after an id from the future", () => {
@@ -12,12 +13,11 @@ describe("snowflakes", () => {
     expect(compareIds(new Snowflakes(last).next(), last)).toBeGreaterThan(0);
   });
 
-  it("hold when they were made", () => {
+  it("hold when they were made, as discord.js reads them", () => {
     const before = Date.now();
-    const made = timeOf(new Snowflakes().next());
+    const made = SnowflakeUtil.timestampFrom(new Snowflakes().next());
     expect(made).toBeGreaterThanOrEqual(before);
     expect(made).toBeLessThanOrEqual(Date.now());
-    expect(timeOf("175928847299117063")).toBe(1_462_015_105_796);
   });
 
   it("compare as the numbers that they are", () => {
@@ -25,6 +25,19 @@ describe("snowflakes", () => {
     fc.assert(
       fc.property(id, id, (first, second) => {
         expect(Math.sign(compareIds(String(first), String(second)))).toBe(first < second ? -1 : first > second ? 1 : 0);
+      }),
+    );
+  });
+
+  it("are found in a list that ascends, and nothing else is", () => {
+    const ids = fc.uniqueArray(fc.bigInt(0n, 2n ** 64n - 1n), { minLength: 1 });
+    fc.assert(
+      fc.property(ids, fc.nat(), (numbers, choice) => {
+        const list = numbers.toSorted((first, second) => (first < second ? -1 : 1)).map((id) => ({ id: String(id) }));
+        const wanted = list[choice % list.length]?.id ?? "";
+        expect(list[positionOf(list, wanted)]?.id).toBe(wanted);
+        const others = list.filter(({ id }) => id !== wanted);
+        expect(positionOf(others, wanted)).toBe(-1);
       }),
     );
   });
