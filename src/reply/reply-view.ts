@@ -1,6 +1,6 @@
 import type { TurnEvent } from "../conversation/turn-event.ts";
 import { safeText } from "./safe-text.ts";
-import { chunksOf, emptySplit, growSplit, messageLimit, type Split } from "./split-text.ts";
+import { emptySplit, growSplit, messageLimit, type Split, unsettledChunks } from "./split-text.ts";
 import { errorWording, finishWording, noticeWording, toolWording } from "./wording.ts";
 
 /** Where a reply goes; the platform's own, opaque here. */
@@ -28,6 +28,8 @@ export interface Painter {
 interface Reply {
   readonly view: ReplyView;
   readonly said: Split;
+  /** Its settled messages as they are shown: made once, since a view comes with every token. */
+  readonly settled: readonly string[];
   /** Tools at work, by their calls. */
   readonly tools: ReadonlyMap<string, string>;
 }
@@ -35,6 +37,7 @@ interface Reply {
 const noReply: Reply = {
   view: { replyTo: null, chunks: [], typing: false, finished: true },
   said: emptySplit(),
+  settled: [],
   tools: new Map(),
 };
 
@@ -59,15 +62,17 @@ function reduceReply(reply: Reply, event: TurnEvent): Reply {
         view: { turn: event.turn, replyTo: event.replyTo ?? null, chunks: [], typing: true, finished: false },
       };
     case "text-delta":
-      return atWork(reply, { said: growSplit(reply.said, event.text) });
+      return atWork(saying(reply, growSplit(reply.said, event.text)));
     case "tool-start":
-      return atWork(reply, { tools: new Map(reply.tools).set(event.callId, event.name) });
+      return atWork({ ...reply, tools: new Map(reply.tools).set(event.callId, event.name) });
     case "tool-end":
-      return atWork(reply, { tools: new Map([...reply.tools].filter(([callId]) => callId !== event.callId)) });
-    case "turn-end":
-      return finished(reply, messagesOf(growSplit(emptySplit(), event.text)), finishWording(event.finishReason));
+      return atWork({ ...reply, tools: new Map([...reply.tools].filter(([callId]) => callId !== event.callId)) });
+    case "turn-end": {
+      const whole = saying(noReply, growSplit(emptySplit(), event.text));
+      return finished({ ...whole, view: reply.view }, finishWording(event.finishReason));
+    }
     case "turn-failed":
-      return finished(reply, messagesOf(reply.said), errorWording(event.error, event.reference));
+      return finished(reply, errorWording(event.error, event.reference));
     case "notice":
       return {
         ...noReply,
@@ -76,24 +81,28 @@ function reduceReply(reply: Reply, event: TurnEvent): Reply {
   }
 }
 
-function atWork(before: Reply, change: Partial<Reply>): Reply {
-  const reply = { ...before, ...change };
+function saying(reply: Reply, said: Split): Reply {
+  const more = said.settled.slice(reply.settled.length).map(safeText);
+  return { ...reply, said, settled: [...reply.settled, ...more] };
+}
+
+function atWork(reply: Reply): Reply {
   const tool = [...reply.tools.values()].at(-1);
-  const messages = messagesOf(reply.said);
+  const messages = messagesOf(reply);
   const withTool = tool === undefined ? messages : withLine(messages, toolWording(tool));
   // Where there is no room for it, the line would be a message of its own, which would have to go away again.
   const chunks = withTool.length > Math.max(messages.length, 1) ? messages : withTool;
-  const { view } = before;
-  return sameTexts(chunks, view.chunks) ? { ...reply, view } : { ...reply, view: { ...view, chunks } };
+  return sameTexts(chunks, reply.view.chunks) ? reply : { ...reply, view: { ...reply.view, chunks } };
 }
 
-function finished(reply: Reply, messages: readonly string[], line: string | undefined): Reply {
+function finished(reply: Reply, line: string | undefined): Reply {
+  const messages = messagesOf(reply);
   const chunks = line === undefined ? messages : withLine(messages, line);
   return { ...reply, view: { ...reply.view, chunks, typing: false, finished: true } };
 }
 
-function messagesOf(split: Split): string[] {
-  return chunksOf(split).map(safeText);
+function messagesOf({ said, settled }: Reply): string[] {
+  return [...settled, ...unsettledChunks(said).map(safeText)];
 }
 
 /** The bot's own line below the last message, or as one of its own where that is full. */

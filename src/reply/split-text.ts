@@ -27,7 +27,8 @@ export interface Split {
  *   looked for only once the text has outgrown the message, and then only in the shortest beginning that has.
  */
 export function splitText(text: string, limit = messageLimit): string[] {
-  return chunksOf(growSplit(emptySplit(limit), text));
+  const split = growSplit(emptySplit(limit), text);
+  return [...split.settled, ...unsettledChunks(split)];
 }
 
 /** `limit` at least 200, so that there is room for fences. */
@@ -53,11 +54,11 @@ export function growSplit(split: Split, more: string): Split {
   }
 }
 
-/** The messages of the text so far. */
-export function chunksOf(split: Split): string[] {
+/** The message in the making, if it says anything yet. */
+export function unsettledChunks(split: Split): string[] {
   const { rest, fence } = advance(split.rest, split.fence);
   const { message } = show(rest, fence);
-  return message === "" ? [...split.settled] : [...split.settled, message];
+  return message === "" ? [] : [message];
 }
 
 interface Shown {

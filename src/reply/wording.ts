@@ -112,6 +112,27 @@ export function finishWording(reason: FinishReason): string | undefined {
   }
 }
 
+export interface HelpFacts {
+  /** The bot's mention, as the platform writes it. */
+  readonly mention: string;
+  readonly commands: readonly { readonly name: string; readonly description: string }[];
+  /** The model's name, if it is to be told. */
+  readonly modelName: string | undefined;
+}
+
+/** What the bot can do; may be longer than one message. */
+export function helpWording({ mention, commands, modelName }: HelpFacts): string {
+  const list = commands.map(({ name, description }) => `- \`/${name}\`: ${description}`);
+  return [
+    `Mention me (${mention}) in a channel and I open a thread on your message. In that thread every message is for me, without a mention, and I remember all of it, also after a restart.`,
+    "In a thread that somebody else opened I answer mentions and replies to me. In a direct message I answer everything.",
+    "While I am at work, write on: what comes in the meantime is answered next.",
+    ["**Commands**", ...list].join("\n"),
+    "`/reset` is for who opened the thread, `/stop` for who asked; both for those who may manage threads.",
+    ...(modelName === undefined ? [] : [`The answers are written by ${modelName}. They can be wrong.`]),
+  ].join("\n\n");
+}
+
 /** Shown while a tool is at work. */
 export function toolWording(name: string): string {
   return `-# Using \`${name}\` …`;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { NoticeReason } from "../../src/conversation/turn-event.ts";
 import { type ErrorCode, ThreadkeeperError } from "../../src/errors.ts";
-import { errorWording, noticeWording, toolWording } from "../../src/reply/wording.ts";
+import { errorWording, helpWording, noticeWording, toolWording } from "../../src/reply/wording.ts";
 
 const source = readFileSync(new URL("../../src/errors.ts", import.meta.url), "utf8");
 const codes = Array.from(source.matchAll(/^ {2}\| "([A-Z_]+)"/gm), ([, code]) => code as ErrorCode);
@@ -46,6 +46,16 @@ describe("the wording", () => {
     expect(notice({ reason: "nothing-said" })).toMatch(/said nothing/);
     expect(notice({ reason: "queue-full", limit: 50 })).toMatch(/^50 messages/);
     expect(notice({ reason: "failed", error, reference: "abc123" })).toMatch(/memory.*abc123/);
+  });
+
+  test("the help names the bot, its commands, and the model if that is to be told", () => {
+    const commands = [{ name: "stop", description: "Stop the answer" }];
+    const help = helpWording({ mention: "<@1>", commands, modelName: undefined });
+    expect(help).toContain("Mention me (<@1>)");
+    expect(help).toContain("- `/stop`: Stop the answer");
+    expect(helpWording({ mention: "<@1>", commands, modelName: "demo" })).toBe(
+      `${help}\n\nThe answers are written by demo. They can be wrong.`,
+    );
   });
 
   test("a tool is named as code, so that its name can't be read as markup", () => {
