@@ -1,6 +1,6 @@
-import { AllowedMentionsTypes, ButtonStyle, ComponentType, type MessageType } from "discord-api-types/v10";
+import { AllowedMentionsTypes, ComponentType, type MessageType } from "discord-api-types/v10";
 import { asThread } from "../world/channel-kinds.ts";
-import { deleteChannel } from "../world/channels.ts";
+import { deleteChannel, showTyping } from "../world/channels.ts";
 import { DiscordError } from "../world/discord-error.ts";
 import { deleteMessage, editMessage } from "../world/editing.ts";
 import { ask } from "../world/interactions.ts";
@@ -9,8 +9,9 @@ import { postMessage, postSystemMessage } from "../world/posting.ts";
 import type { Message, Thread, User } from "../world/state.ts";
 import { addToThread, editThread, postInForum, threadInChannel, threadOnMessage } from "../world/threads.ts";
 import type { World } from "../world/world.ts";
+import { buttonsOf } from "./buttons.ts";
 import { type ChannelReference, findChannel } from "./channel-reference.ts";
-import { asTyped } from "./channel-text.ts";
+import { asTyped } from "./mention-text.ts";
 import { RunningInteraction } from "./running-interaction.ts";
 import { commandsFor, parseSlashCommand } from "./slash-command.ts";
 
@@ -73,8 +74,7 @@ export class Actor {
   }
 
   types(channel: ChannelReference): void {
-    const { id } = findChannel(this.#world, channel);
-    this.#world.startTyping(id, this.id);
+    showTyping(this.#world, this.id, findChannel(this.#world, channel).id);
   }
 
   /** Runs what is typed, as in `/reset` or `/remind when:"in an hour"`. */
@@ -167,12 +167,4 @@ export class Actor {
   #meant(text: string, channelId: string): string {
     return asTyped(this.#world, text, channelId);
   }
-}
-
-export function buttonsOf(message: Message): { label: string; customId: string; disabled: boolean }[] {
-  return message.components
-    .flatMap((row) => (row.type === ComponentType.ActionRow ? row.components : []))
-    .filter((component) => component.type === ComponentType.Button)
-    .filter((button) => button.style !== ButtonStyle.Link && button.style !== ButtonStyle.Premium)
-    .map((button) => ({ label: button.label ?? "", customId: button.custom_id, disabled: button.disabled ?? false }));
 }

@@ -3,7 +3,8 @@ import { isThread } from "../world/channel-kinds.ts";
 import { compareIds } from "../world/snowflake.ts";
 import type { Message } from "../world/state.ts";
 import type { World } from "../world/world.ts";
-import { buttonsOf } from "./actor.ts";
+import { buttonsOf } from "./buttons.ts";
+import { asShown } from "./mention-text.ts";
 
 /**
  * A channel as one would read it aloud, a message a paragraph, oldest first: "Ada: hello", "Threadkeeper (reply to
@@ -73,39 +74,4 @@ function systemLine(world: World, { type, authorId, content }: Message): string 
     default:
       return `— ${name}: ${MessageType[type]}${content ? ` (${content})` : ""}`;
   }
-}
-
-/** Mentions by name instead of by id. */
-function asShown(world: World, content: string): string {
-  return content
-    .replaceAll(/<@!?(\d+)>/g, (raw, id: string) => (world.state.users[id] ? `@${world.state.users[id].name}` : raw))
-    .replaceAll(/<@&(\d+)>/g, (raw, id: string) => {
-      const role = Object.values(world.state.guilds).find((guild) => guild.roles[id])?.roles[id];
-      return role ? `@${role.name}` : raw;
-    })
-    .replaceAll(/<#(\d+)>/g, (raw, id: string) => {
-      const channel = world.state.channels[id];
-      return channel && "name" in channel ? `#${channel.name}` : raw;
-    });
-}
-
-/** The other way round, as a client does it while one types. */
-export function asTyped(world: World, text: string, channelId: string): string {
-  const channel = world.channel(channelId);
-  const guild = "guildId" in channel ? world.guild(channel.guildId) : undefined;
-  const known = new Map<string, string>();
-  for (const { id, name } of Object.values(world.state.channels).filter((place) => "name" in place)) {
-    known.set(`#${name}`, `<#${id}>`);
-  }
-  for (const { id, name } of Object.values(guild?.roles ?? {}))
-    if (id !== guild?.id) known.set(`@${name}`, `<@&${id}>`);
-  for (const { id, name } of Object.values(world.state.users)) known.set(`@${name}`, `<@${id}>`);
-  // The longest first: "@Ada Lovelace" is not "@Ada".
-  const names = [...known.keys()].sort((first, second) => second.length - first.length);
-  if (names.length === 0) return text;
-  const pattern = new RegExp(
-    `(?:${names.map((name) => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")).join("|")})(?![\\p{L}\\p{N}])`,
-    "gu",
-  );
-  return text.replaceAll(pattern, (name) => known.get(name) ?? name);
 }

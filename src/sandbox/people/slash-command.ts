@@ -7,8 +7,9 @@ import {
   ApplicationCommandOptionType,
 } from "discord-api-types/v10";
 import { apiChannel } from "../wire/api-channel.ts";
-import { apiGuildMember, apiMember, apiRole, apiUser } from "../wire/api-member.ts";
+import { apiMember, apiRole, apiUser } from "../wire/api-member.ts";
 import type { Asked } from "../world/interaction.ts";
+import { permissionsIn } from "../world/permissions.ts";
 import type { Channel } from "../world/state.ts";
 import type { World } from "../world/world.ts";
 
@@ -96,7 +97,7 @@ function readValue(
       resolved.users = { ...resolved.users, [user.id]: apiUser(user) };
       const member = "guildId" in channel ? world.guild(channel.guildId).members[user.id] : undefined;
       if (member) {
-        const { permissions = "0" } = { ...apiGuildMember(world, member) } as { permissions?: string };
+        const permissions = String(permissionsIn(world, user.id, channel));
         resolved.members = { ...resolved.members, [user.id]: { ...apiMember(member), permissions } };
       }
       return as(user.id);

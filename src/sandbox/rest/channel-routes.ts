@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { apiChannel } from "../wire/api-channel.ts";
 import { isThread } from "../world/channel-kinds.ts";
-import { deleteChannel, editChannel } from "../world/channels.ts";
+import { deleteChannel, editChannel, showTyping } from "../world/channels.ts";
 import { demand } from "../world/permissions.ts";
 import { editThread } from "../world/threads.ts";
 import { field, readBody } from "./request-body.ts";
@@ -38,9 +38,7 @@ export function channelRoutes({ world, limits }: RestParts): Hono<RestEnvironmen
       return context.json(apiChannel(world, channel, bot));
     })
     .post("/channels/:channelId/typing", (context) => {
-      const channel = world.channel(context.req.param("channelId"));
-      demand(world, bot, channel, isThread(channel) ? "SendMessagesInThreads" : "SendMessages");
-      world.startTyping(channel.id, bot);
+      showTyping(world, bot, context.req.param("channelId"));
       return context.body(null, 204);
     });
 }

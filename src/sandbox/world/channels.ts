@@ -1,5 +1,5 @@
 import { ChannelType } from "discord-api-types/v10";
-import { isGuildChannel } from "./channel-kinds.ts";
+import { isGuildChannel, isThread } from "./channel-kinds.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
 import { demand } from "./permissions.ts";
 import type { DirectChannel, GuildChannel } from "./state.ts";
@@ -17,6 +17,13 @@ export function openDirectChannel(world: World, userId: string, otherId: string)
     userIds: [userId, other.id],
     lastMessageId: null,
   });
+}
+
+/** Shows somebody typing where they may write. */
+export function showTyping(world: World, userId: string, channelId: string): void {
+  const channel = world.channel(channelId);
+  demand(world, userId, channel, isThread(channel) ? "SendMessagesInThreads" : "SendMessages");
+  world.startTyping(channelId, userId);
 }
 
 export interface ChannelEdit {
