@@ -46,7 +46,10 @@ export type Taken =
   | { readonly outcome: "idle" };
 
 export interface LoadOptions {
-  /** The newest events within this many bytes of JSON, cut at a user's turn. Default 262,144. */
+  /**
+   * The newest events within this many bytes as stored, cut at a user's turn; the newest turn comes whole even if it
+   * alone is larger. Default 262,144.
+   */
   readonly maxBytes?: number;
 }
 
@@ -59,14 +62,16 @@ export interface SessionManager {
   /**
    * Stores the events that have no `seq` yet, and `state`, in one commit. Returns the session as saved.
    *
-   * With `run`, the write stands if the run is still the stored one (else `RUN_LOST`), and `ended` marks its turn as
-   * complete in the same commit. Without one, the session must be unchanged since it was read and nobody may be
-   * running on it (else `StaleSessionError`).
+   * The session must be unchanged since it was read (else `StaleSessionError`); inputs that came to wait don't change
+   * it. With `run`, the write stands if the run is still the stored one (else `RUN_LOST`), and `ended` marks its turn
+   * as complete in the same commit. Without one, nobody may be running on it (else `StaleSessionError`).
+   * @throws ThreadkeeperError `NOT_PLAIN_JSON`, `INPUT_INVALID` for an event that is none, or is there already
    */
   save(session: Session, options?: { readonly run?: Run; readonly ended?: boolean }): Promise<Session>;
   /**
    * The one door to a turn. In one commit: ignores an input already known, else adds it to what waits, and, if nobody
-   * runs, starts a run with all that waits, whose events are saved by that same commit.
+   * runs, starts a run with all that waits, whose events are saved by that same commit. A run whose owner is gone is
+   * taken over: its turn goes on under the same name with its inputs and what came since, unless it was complete.
    * @throws ThreadkeeperError `SESSION_NOT_FOUND` unless `create` is set
    */
   take(sessionId: string, input?: Input, options?: LoadOptions & { readonly create?: boolean }): Promise<Taken>;

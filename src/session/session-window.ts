@@ -34,10 +34,11 @@ export async function loadWindow(
     ]);
     if (head === undefined || parseControl(sessionId, head.value).revision !== control.revision) return undefined;
     for (const [index, each] of seqs.entries()) {
-      const event = parseEvent(sessionId, each, values[index]?.value);
+      const text = values[index]?.value;
+      const event = parseEvent(sessionId, each, text);
       const newer = newestFirst.at(-1);
       if (newer?.message.role === "user" && event.message.role !== "user") cut = newestFirst.length;
-      bytes += Buffer.byteLength(values[index]?.value ?? "");
+      bytes += Buffer.byteLength(text as string);
       if (bytes > maxBytes && cut > 0) return newestFirst.slice(0, cut).reverse();
       newestFirst.push(event);
     }

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { KeyvSqlite } from "@keyv/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasCode, StaleSessionError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/session/plain-json.ts";
@@ -6,6 +7,7 @@ import type { Session } from "../../src/session/session.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
 import type { Input, Run, SessionManager, Taken } from "../../src/session/session-manager.ts";
 import { controlKey, eventKey } from "../../src/session/session-record.ts";
+import { openSqliteStore } from "../../src/session/store/sqlite.ts";
 import type { Store } from "../../src/session/store/store.ts";
 import { openSessions, type SessionsOptions } from "../../src/session/store-session-manager.ts";
 import { FaultyStore } from "../support/faulty-store.ts";
@@ -818,6 +820,28 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
     });
   });
 
+  it("that are reset just as an input is taken give a run on what is there then", async () => {
+    await sessions.save(withEvents(await sessions.create({ sessionId: "s" }), asked("old")));
+    const other = await another();
+    let pending = true;
+    const slow: Store = {
+      description: "slow",
+      get: async (keys) => {
+        // Between the look at the control and the look at the events.
+        if (keys.length > 1 && pending) pending = !(await other.reset("s"));
+        return store.get(keys);
+      },
+      keys: (prefix, options) => store.keys(prefix, options),
+      commit: (change) => store.commit(change),
+      close: async () => undefined,
+    };
+    const manager = await openSessions({ store: slow });
+    const run = runOf(await manager.take("s", input("1", "new")));
+    expect(pending).toBe(false);
+    expect(texts(run.session)).toEqual(["new"]);
+    expect(run.session).toEqual(await sessions.get("s"));
+  });
+
   it("that are reset again and again under a reader never show a mixture, or an error", async () => {
     const other = await another();
     let writing = true;
@@ -862,6 +886,31 @@ it("What a session in a SQLite file forgot is in the bytes of none of its files"
       expect(await bytes()).toContain("Triangel");
     }
   } finally {
+    await sessions.close();
+    await store.close();
+    await place.remove();
+  }
+});
+
+it("While another program holds the SQLite file, a save waits, then is a clear error; the session is never empty, and goes on", async () => {
+  const place = await sqlitePlace();
+  const store = await openSqliteStore(place.path, { busyTimeout: 50 });
+  const sessions = await openSessions({ store });
+  const other = new KeyvSqlite({ uri: `sqlite://${place.path}` });
+  try {
+    const run = runOf(await sessions.take("s", input("1"), { create: true }));
+    await other.query("BEGIN IMMEDIATE");
+    await expect(sessions.save(withEvents(run.session, said("answer")), { run })).rejects.toMatchObject({
+      code: "STORE_BUSY",
+    });
+    await expect(sessions.take("s", input("2"))).rejects.toMatchObject({ code: "STORE_BUSY" });
+    expect(await sessions.get("s")).toEqual(run.session);
+    await other.query("COMMIT");
+    await sessions.save(withEvents(run.session, said("answer")), { run, ended: true });
+    expect(await sessions.take("s", input("2"))).toEqual({ outcome: "waiting" });
+    expect(texts((await sessions.finish(run))?.session)).toEqual(["words of 1", "answer", "words of 2"]);
+  } finally {
+    await other.disconnect();
     await sessions.close();
     await store.close();
     await place.remove();

@@ -21,7 +21,6 @@ const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
  * constraint) is `UNEXPECTED`: the next commit may well go through.
  */
 export function sqliteError(error: unknown, description: string): ThreadkeeperError {
-  if (error instanceof ThreadkeeperError) return error;
   const { errno, message } = error as { errno?: unknown; message?: unknown };
   // The upper bits say more about the same thing (https://sqlite.org/rescode.html#primary_result_codes_versus_extended_result_codes).
   const [code, why] = (typeof errno === "number" && codes[errno & 0xff]) || ["UNEXPECTED", "refused a statement"];

@@ -63,23 +63,18 @@ async function checkShare(directory: string, description: string, log: Logger): 
     log.warn({ directory, fileSystem: perhaps }, "SQLite needs a disk of this machine: make sure that it is one");
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  EISDIR: "it is a directory; give the path of a file",
+  EEXIST: "a part of its path is a file and no directory",
+  ENOTDIR: "a part of its path is a file and no directory",
+  EACCES: "this user has no permission; check who owns it, and its directory",
+  EPERM: "this user has no permission; check who owns it, and its directory",
+  EROFS: "its file system is read-only",
+  ENOSPC: "its disk is full",
+};
+
 function reason(error: unknown): string {
-  switch (codeOf(error)) {
-    case "EISDIR":
-      return "it is a directory; give the path of a file";
-    case "EEXIST":
-    case "ENOTDIR":
-      return "a part of its path is a file and no directory";
-    case "EACCES":
-    case "EPERM":
-      return "this user has no permission; check who owns it, and its directory";
-    case "EROFS":
-      return "its file system is read-only";
-    case "ENOSPC":
-      return "its disk is full";
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
+  return reasons[String(codeOf(error))] ?? String(error);
 }
 
 function codeOf(error: unknown): string | undefined {

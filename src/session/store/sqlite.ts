@@ -66,8 +66,8 @@ class SqliteStore implements Store {
   readonly #reads = new Batches<Read, (Stored | undefined)[]>({
     choose: (waiting) => waiting.slice(0, maxReads),
     run: (reads) => this.#readAll(reads),
-    // A damaged page is the fault of those who want it.
-    mayBeOneJobs: () => true,
+    // What is damaged is the trouble of those who want it; a lock is everybody's, and nobody should wait twice.
+    mayBeOneJobs: (error) => !hasCode(error, "STORE_BUSY", "STORE_CLOSED"),
   });
   readonly #lists = new Lanes();
   /** Something forgotten is still in the log, because another process was reading it: when to try again. */
@@ -163,17 +163,20 @@ class SqliteStore implements Store {
     }
   }
 
-  /** Whether what is written comes back, by Keyv's hand and by ours, so that no failure waits for the first turn. */
+  /** Whether what is written comes back, to Keyv and to us, so that no failure waits for the first turn. */
   async #probe(): Promise<void> {
     const key = `probe/${randomId()}`;
+    let seen: string | undefined;
     try {
       await this.#keyv.set(key, key);
+      seen = await this.#keyv.get(key);
     } catch (error) {
       throw sqliteError(error, this.description);
     }
     const [stored] = await this.get([key]);
     const gone = await this.#commits.add({ key, was: stored?.version, put: new Map(), remove: [key] });
-    if (stored?.value !== key || !gone) throw this.#unusable("does not give back what was written to it");
+    if (seen !== key || stored?.value !== key || !gone)
+      throw this.#unusable("does not give back what was written to it");
   }
 
   async #set(setting: string, value: string | number, expected: string | number): Promise<void> {
