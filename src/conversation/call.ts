@@ -17,6 +17,8 @@ export interface Begun {
 /** One call of the agent, from the moment in which it asks for its place until nothing of it goes on any more. */
 export class Call implements AsyncIterable<TurnEvent> {
   readonly sessionId: string;
+  /** Whether it is past its preparation. */
+  asked = false;
   /** Whether the store has its input, so that a reset concerns it. */
   taken = false;
   /** The inputs of the turn that it drives right now. */
@@ -43,6 +45,7 @@ export class Call implements AsyncIterable<TurnEvent> {
 
   /** Asks for the next event, and keeps in mind which turn is being answered. */
   async pull(stream: AgentStream): ReturnType<AgentStream["next"]> {
+    this.asked = true;
     const step = await stream.next();
     if (step.done) return step;
     if (step.value.type === "turn-start") this.turn = step.value.inputs;

@@ -10,8 +10,8 @@ export interface Conversation {
   /** Takes up what waits in a session, if nobody runs. */
   resume(sessionId: string): AsyncIterable<TurnEvent>;
   /**
-   * Stops in order: nothing new is taken, runs get `graceMs`, what is left is ended with `RUN_SHUTDOWN`.
-   * Resolves when no run is left.
+   * Stops in order: no new turn is taken (a later message yields nothing), runs get `graceMs`, what is left is ended
+   * with `RUN_SHUTDOWN`. Resolves when no run is left and their readers have read to the end, or took too long.
    */
   close(graceMs: number): Promise<void>;
 }

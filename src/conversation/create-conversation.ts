@@ -41,7 +41,7 @@ class AgentConversation implements Conversation {
   /** A call leaves its session's lane when the store has its input: places are fixed there, runs go on outside. */
   readonly #lanes = new Lanes();
   readonly #calls = new Set<Call>();
-  readonly #closing = new AbortController();
+  #closed = false;
 
   constructor({ agent, sessions, prepareMs = 60_000, lastWordsMs = 5_000, log = silentLogger }: ConversationOptions) {
     this.#agent = agent;
@@ -67,7 +67,8 @@ class AgentConversation implements Conversation {
   }
 
   async close(graceMs: number): Promise<void> {
-    this.#closing.abort(shutdown());
+    this.#closed = true;
+    for (const call of this.#calls) if (!call.asked) call.abort(shutdown());
     if (await this.#allDone(graceMs)) return;
     for (const call of this.#calls) call.abort(shutdown());
     if (await this.#allDone(this.#lastWordsMs)) return;
@@ -94,7 +95,7 @@ class AgentConversation implements Conversation {
   async #prepared(prepare: Prepare, signal: AbortSignal): Promise<Prepared> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(tooLate(this.#prepareMs)), this.#prepareMs);
-    const either = AbortSignal.any([signal, this.#closing.signal, late.signal]);
+    const either = AbortSignal.any([signal, late.signal]);
     try {
       return await raceAbort(prepare(either), either);
     } finally {
@@ -111,7 +112,7 @@ class AgentConversation implements Conversation {
 
   /** In the lane: prepares, and stays until the store has the input. Never rejects. */
   async #begin(call: Call, start: Start, replyTo: Json | undefined): Promise<Begun | Notice | undefined> {
-    const isOff = () => call.signal.aborted || this.#closing.signal.aborted;
+    const isOff = () => call.signal.aborted || this.#closed;
     if (isOff()) return undefined;
     let onTaken = () => {};
     const taken = new Promise<void>((resolve) => {
