@@ -19,9 +19,13 @@ const networkCodes = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
+/** How much of what a provider says of its refusal is kept for the log. */
+const providerTextLength = 300;
+
 /**
- * Whatever a model call threw, as one of ours. The message is made here and safe to log: the provider's own text may
- * hold a part of the key or of the conversation, and is only in `cause`.
+ * Whatever a model call threw, as one of ours. The message is made here. What the provider said of a request that it
+ * refused is in the field `providerText`, for the operator's log, except about a key, which it might quote; all else
+ * is only in `cause`.
  */
 export function modelError(
   error: unknown,
@@ -36,8 +40,10 @@ export function modelError(
   const text = [cause, call?.responseBody].map(textOf).join(" ");
   const network = networkCode(cause);
   const model = `${provider}:${modelId}`;
+  const refused = status !== undefined && status !== 401 && status !== 403;
+  const providerText = call && refused ? call.message.slice(0, providerTextLength) : undefined;
   const make = (code: ErrorCode, message: string, more: ErrorFields = {}) =>
-    new ThreadkeeperError(code, message, { cause, fields: { model, status, ...more } });
+    new ThreadkeeperError(code, message, { cause, fields: { model, status, providerText, ...more } });
 
   if (status === 401 || status === 403 || /invalid.{0,20}api key|incorrect api key/i.test(text)) {
     return make("MODEL_KEY_REFUSED", `the provider of ${model} refused the key (${status ?? "no status"}): check it`);

@@ -33,7 +33,8 @@ export interface ModelAnswer {
 }
 
 /**
- * One call of the model: yields its text as it comes, and last the whole answer. Tools are only described to the SDK, never run by it.
+ * One call of the model: yields its text as it comes, and last the whole answer. Tools are only described to the SDK,
+ * never run by it.
  * @throws ThreadkeeperError the signal's reason at once when it is aborted, or `MODEL_…`
  */
 export async function* modelStep(

@@ -1,7 +1,7 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
-import { agentRoom, drain, shape, transcript } from "../support/agent-room.ts";
+import { agentRoom, drain, eventually, shape, transcript } from "../support/agent-room.ts";
 import { forever, scriptedModel } from "../support/scripted-model.ts";
 
 const ada = { id: "1", name: "Ada" };
@@ -142,7 +142,7 @@ describe("stopping", () => {
     const { agent, model, sessions } = await agentRoom([[forever]]);
     const stop = new AbortController();
     const run = agent.run("Weather?", { sessionId: "room", signal: stop.signal });
-    await vi.waitFor(() => expect(model.calls).toHaveLength(1));
+    await eventually(() => expect(model.calls).toHaveLength(1));
     stop.abort();
     await expect(run).rejects.toMatchObject({ code: "RUN_STOPPED" });
     expect(await transcript(sessions)).toEqual(["user: Weather?"]);

@@ -2,7 +2,7 @@ import type { LanguageModelV3, LanguageModelV3StreamResult } from "@ai-sdk/provi
 import { generateText } from "ai";
 import { describe, expect, it, vi } from "vitest";
 import { limitCalls } from "../../src/agent/limit-calls.ts";
-import { agentRoom } from "../support/agent-room.ts";
+import { agentRoom, eventually } from "../support/agent-room.ts";
 import { forever, type ScriptedStep, scriptedModel } from "../support/scripted-model.ts";
 
 const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "hi" }] }];
@@ -19,7 +19,7 @@ async function drain({ stream }: LanguageModelV3StreamResult): Promise<void> {
 }
 
 function made({ inner }: { inner: { calls: readonly unknown[] } }, calls: number): Promise<void> {
-  return vi.waitFor(() => expect(inner.calls).toHaveLength(calls));
+  return eventually(() => expect(inner.calls).toHaveLength(calls));
 }
 
 /** Lets everything that could happen at once happen. */
@@ -93,7 +93,7 @@ describe("a model with a bound on its calls", () => {
     for (let count = 1; count <= 2; count += 1) {
       const stop = new AbortController();
       const call = model.doStream({ prompt, abortSignal: stop.signal });
-      await vi.waitFor(() => expect(hung.doStream).toHaveBeenCalledTimes(count));
+      await eventually(() => expect(hung.doStream).toHaveBeenCalledTimes(count));
       stop.abort(new Error("enough"));
       await expect(call).rejects.toThrow("enough");
     }

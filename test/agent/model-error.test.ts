@@ -72,11 +72,19 @@ describe("an error of the model", () => {
     expect(modelError(odd, model).message).toContain("at its address cannot be reached (no answer)");
   });
 
-  it("has a message and fields that hold nothing of the provider's text", () => {
+  it("has a message that holds nothing of the provider's text", () => {
     for (const status of [401, 404, 413, 429, 500, undefined]) {
-      const { message, fields } = modelError(refused(status, secret), model);
-      expect(JSON.stringify({ message, fields })).not.toMatch(/secret|members|pass|abc/);
+      expect(modelError(refused(status, secret), model).message).not.toMatch(/secret|members|pass|abc/);
     }
+  });
+
+  it("keeps what the provider said of a refused request for the log, cut, but nothing about a key", () => {
+    const long = new APICallError({ message: "m".repeat(900), url: "x", requestBodyValues: {}, statusCode: 400 });
+    expect(modelError(long, model).fields["providerText"]).toBe("m".repeat(300));
+    for (const status of [401, 403, undefined]) {
+      expect(JSON.stringify(modelError(refused(status, secret), model).fields)).not.toMatch(/secret|members|pass|abc/);
+    }
+    expect(modelError(new Error(secret), model).fields["providerText"]).toBeUndefined();
   });
 
   it("that is ours already stays as it is", () => {

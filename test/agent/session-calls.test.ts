@@ -1,10 +1,10 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
 import type { SessionManager } from "../../src/session/session-manager.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
-import { type AgentRoom, agentRoom, drain, shape, transcript } from "../support/agent-room.ts";
+import { type AgentRoom, agentRoom, drain, eventually, shape, transcript } from "../support/agent-room.ts";
 import { forever, scriptedModel } from "../support/scripted-model.ts";
 
 const room = { sessionId: "room" };
@@ -20,11 +20,11 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 function taken({ takes }: AgentRoom, ...outcomes: string[]): Promise<void> {
-  return vi.waitFor(() => expect(takes).toEqual(outcomes));
+  return eventually(() => expect(takes).toEqual(outcomes));
 }
 
 function asked({ model }: AgentRoom, calls: number): Promise<void> {
-  return vi.waitFor(() => expect(model.calls).toHaveLength(calls));
+  return eventually(() => expect(model.calls).toHaveLength(calls));
 }
 
 describe("inputs that come in a run", () => {
@@ -268,7 +268,7 @@ describe("a consumer that stops pulling", () => {
     await text;
     expect((await stream.next()).value).toMatchObject({ type: "turn-end" });
     await stream.return(undefined);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await transcript(all.sessions)).toEqual([
         "user: first",
         "assistant: answer one",
@@ -385,7 +385,7 @@ describe("another process", () => {
     const model = scriptedModel([[held.opened, "one"], ["two"]]);
     const other = new Agent({ model, sessions: await openSessions({ store: all.store }) });
     const one = drain(other.stream("first", room));
-    await vi.waitFor(() => expect(model.calls).toHaveLength(1));
+    await eventually(() => expect(model.calls).toHaveLength(1));
     await all.agent.run("second", room);
     held.open();
     expect(shape((await one).events).filter((word) => word.startsWith("text"))).toEqual(['text "one"', 'text "two"']);

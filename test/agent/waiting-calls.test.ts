@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { WaitingCalls } from "../../src/agent/waiting-calls.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { Run, SessionManager } from "../../src/session/session-manager.ts";
-import { agentRoom, transcript } from "../support/agent-room.ts";
+import { agentRoom, eventually, transcript } from "../support/agent-room.ts";
 
 function run(...ids: string[]): Run {
   const session = { sessionId: "room", events: [], state: {}, version: "", earlier: 0 };
@@ -123,7 +123,7 @@ describe("many calls at once, whatever the store and the model take", () => {
           expect({ somebodyLeft, code: call.reason.code }).toEqual({ somebodyLeft: true, code: "RUN_STOPPED" });
         }
         // Runs that nobody hears go on for a while; only when nobody runs, an outside save is taken.
-        await vi.waitFor(async () => sessions.save((await sessions.get("room")) as Session), { interval: 1 });
+        await eventually(async () => sessions.save((await sessions.get("room")) as Session));
         expect((await sessions.take("room")).outcome).toBe("idle");
         const inputs = (await transcript(sessions)).filter((line) => line.startsWith("user"));
         expect(new Set(inputs).size).toBe(inputs.length);

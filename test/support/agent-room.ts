@@ -1,3 +1,4 @@
+import { vi } from "vitest";
 import { Agent, type AgentOptions } from "../../src/agent/agent.ts";
 import type { AgentEvent, CallFailed } from "../../src/agent/agent-event.ts";
 import type { SessionManager } from "../../src/session/session-manager.ts";
@@ -46,6 +47,11 @@ function withVerbs(sessions: SessionManager, verbs: Partial<SessionManager>): Se
       return verbs[name] ?? target[name].bind(target);
     },
   });
+}
+
+/** Waits until `check` does not throw, however loaded the machine is. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 2 });
 }
 
 /** All events of a stream and what it returned. */
