@@ -12,9 +12,8 @@ export function managesThreads(interaction: ChatInputCommandInteraction): boolea
  * who made the thread or forum post otherwise. A direct conversation is its person's own.
  */
 export async function openedThread(interaction: ChatInputCommandInteraction, budget: RequestBudget): Promise<boolean> {
-  const { client, user, channelId } = interaction;
+  const { client, user, channel } = interaction;
   if (!interaction.inGuild()) return true;
-  const channel = interaction.channel ?? (await budget.run(() => client.channels.fetch(channelId)));
   if (!channel?.isThread()) return false;
   if (channel.ownerId !== client.user.id) return channel.ownerId === user.id;
   try {

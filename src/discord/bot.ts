@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type ChatInputCommandInteraction, type Client, Events, type Message, RESTEvents } from "discord.js";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { TurnEvent } from "../conversation/turn-event.ts";
@@ -5,11 +6,12 @@ import { ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { type ReplyView, replyViews } from "../reply/reply-view.ts";
 import { errorWording } from "../reply/wording.ts";
-import { createClient, inviteLink } from "./client.ts";
+import { createClient, destroyClient, inviteLink } from "./client.ts";
 import { commands } from "./commands/all.ts";
 import { registerCommands } from "./commands/registration.ts";
 import { Complaints } from "./complaints.ts";
 import { connect, connectionError } from "./connection.ts";
+import { toOurError } from "./discord-error.ts";
 import { fromMessage } from "./from-discord.ts";
 import { acknowledge, InteractionPainter } from "./interaction-painter.ts";
 import { createMessageWriter } from "./message-writer.ts";
@@ -32,6 +34,8 @@ export interface BotPlan {
   readonly modelName?: string | undefined;
   /** Called if Discord shuts the bot out for good while it runs (its token was reset, an intent taken away). */
   readonly onShutOut?: (error: ThreadkeeperError) => void;
+  /** How long the start waits for Discord, in milliseconds. Default 45,000. */
+  readonly readyWithinMs?: number;
   readonly log?: Logger;
 }
 
@@ -105,7 +109,7 @@ class DiscordBot implements Bot {
       this.#log.debug({ route, global, waitMs: timeToReset }, "Discord's limit makes a request wait");
     });
     client.on(Events.Warn, (warning) => this.#log.warn({ warning }, "discord.js warns"));
-    const ready = await connect(client, this.#plan.token);
+    const ready = await connect(client, this.#plan.token, this.#plan.readyWithinMs);
     client.on(Events.ShardDisconnect, ({ code }) => this.#shutOut(connectionError(code)));
     await this.#register(ready);
     const guilds = ready.guilds.cache.map(({ id, name }) => ({ id, name }));
@@ -134,7 +138,7 @@ class DiscordBot implements Bot {
     await Promise.race([Promise.all(this.#streams), enough]);
     clearTimeout(timer);
     this.#painter.close();
-    await this.#client.destroy();
+    await destroyClient(this.#client);
   }
 
   /** Synchronous up to the conversation: messages take their places in the order in which they came. */
@@ -187,9 +191,16 @@ class DiscordBot implements Bot {
     if (!(await acknowledge(interaction, { ephemeral: command.ephemeral, log: this.#log }))) return;
     const { conversation, modelName } = this.#plan;
     const painter = new InteractionPainter(interaction, this.#log);
-    const views = command.run(interaction, { conversation, modelName, budget: this.#budget, commands });
-    for await (const view of views) await painter.draw(view);
-    await painter.end();
+    try {
+      const views = command.run(interaction, { conversation, modelName, budget: this.#budget, commands });
+      for await (const view of views) await painter.draw(view);
+    } catch (thrown) {
+      // Whoever gave the command would otherwise look at "is thinking…" for good.
+      const error = toOurError(thrown, `/${command.definition.name} came to nothing`);
+      const reference = randomUUID().slice(0, 8);
+      this.#log.error({ err: error, code: error.code, reference }, error.message);
+      await painter.draw({ replyTo: null, chunks: [errorWording(error, reference)], typing: false, finished: true });
+    }
   }
 
   /** Keeps account of what goes on, so that the end can wait for it. Nothing that fails here takes the bot along. */

@@ -43,3 +43,15 @@ export function inviteLink(applicationId: string): string {
   });
   return `https://discord.com/oauth2/authorize?${query}`;
 }
+
+/**
+ * Leaves Discord for good. `client.destroy()` alone does not: a shard that is between two tries to connect goes on
+ * trying (@discordjs/ws 1.2.3), which keeps the process alive and would log in once more. Before each try the shard
+ * asks for its session, and here it waits for the answer for ever.
+ */
+export async function destroyClient(client: Client): Promise<void> {
+  const never = new Promise<never>(() => {});
+  const withoutSession = { sessionInfo: { get: () => never, set: () => {} } };
+  for (const [id, shard] of client.ws.shards) client.ws.shards.set(id, Object.create(shard, withoutSession));
+  await client.destroy();
+}

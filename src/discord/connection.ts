@@ -7,15 +7,14 @@ import {
   GatewayCloseCodes,
 } from "discord.js";
 import { ThreadkeeperError } from "../errors.ts";
-
-const readyWithinMs = 45_000;
+import { destroyClient } from "./client.ts";
 
 /**
  * Logs in and resolves when the client is ready and knows its servers.
  * @throws ThreadkeeperError `DISCORD_TOKEN_REFUSED`, `DISCORD_INTENT_REFUSED`, `DISCORD_UNREACHABLE`, `DISCORD_FAILED`;
  * the client is then destroyed
  */
-export async function connect(client: Client, token: string): Promise<Client<true>> {
+export async function connect(client: Client, token: string, readyWithinMs = 45_000): Promise<Client<true>> {
   let closeCode: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const onClose = ({ code }: { readonly code: number }) => {
@@ -29,7 +28,7 @@ export async function connect(client: Client, token: string): Promise<Client<tru
     });
     return await Promise.race([client.login(token).then(() => ready), late]);
   } catch (error) {
-    await client.destroy();
+    await destroyClient(client);
     throw connectionError(closeCode, error);
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,5 @@
-import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes } from "discord.js";
+import { DiscordAPIError, HTTPError, RESTJSONErrorCodes } from "discord.js";
+import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 
 /** Discord's own code of a refusal (https://discord.com/developers/docs/topics/opcodes-and-status-codes#json). */
 export function discordCode(error: unknown): number | undefined {
@@ -28,13 +29,19 @@ export function isPermissionMissing(error: unknown): boolean {
  * here (discord.js waits and repeats it), and what Discord refused it will refuse again.
  */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof DiscordAPIError) return error.status >= 500;
-  if (error instanceof HTTPError || error instanceof RateLimitError) return true;
-  // Everything else that `fetch` throws is about the network; programming errors are not.
-  return error instanceof Error && !(error instanceof RangeError) && isNetworkError(error);
+  if (error instanceof HTTPError) return true;
+  // What else `fetch` throws about the network: a time limit, a broken or refused connection.
+  if (!(error instanceof Error) || error instanceof DiscordAPIError) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return error.name === "AbortError" || /^(?:E(?!RR_)[A-Z_]+|UND_ERR_\w+)$/.test(code);
 }
 
-function isNetworkError(error: Error): boolean {
-  if (error.name === "AbortError" || error.message === "fetch failed") return true;
-  return "code" in error && typeof error.code === "string" && /^(?:E(?!RR_)[A-Z_]+|UND_ERR_\w+)$/.test(error.code);
+/** A failed request as one of our errors: Discord refused it, or can't be reached. Anything else stays what it is. */
+export function toOurError(error: unknown, what: string): ThreadkeeperError {
+  if (isPassing(error)) {
+    return new ThreadkeeperError("DISCORD_UNREACHABLE", `${what}: Discord can't be reached`, { cause: error });
+  }
+  if (!(error instanceof DiscordAPIError)) return toThreadkeeperError(error);
+  const fields = { discordCode: discordCode(error), status: error.status };
+  return new ThreadkeeperError("DISCORD_FAILED", `${what}: ${error.message}`, { fields, cause: error });
 }

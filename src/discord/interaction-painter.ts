@@ -44,16 +44,6 @@ export class InteractionPainter implements Painter {
     }
   }
 
-  /** Nothing came to say: takes away what shows that something would. */
-  async end(): Promise<void> {
-    if (this.#answered) return;
-    try {
-      await this.#interaction.deleteReply();
-    } catch (error) {
-      this.#log.warn({ code: discordCode(error), err: error }, "a command's reply could not be taken back");
-    }
-  }
-
   async #say(content: string): Promise<void> {
     const harmless = { allowedMentions: { parse: [], repliedUser: false } };
     if (this.#answered) {

@@ -1,10 +1,9 @@
 import { type Message, RESTJSONErrorCodes, type RESTPostAPIChannelThreadsJSONBody, Routes } from "discord.js";
 import type { Prepared } from "../conversation/inbound.ts";
-import { ThreadkeeperError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { Complaints } from "./complaints.ts";
 import { readContext, readQuoted } from "./context.ts";
-import { discordCode, isPassing, isPermissionMissing, isTooManyThreads } from "./discord-error.ts";
+import { discordCode, isPermissionMissing, isTooManyThreads, toOurError } from "./discord-error.ts";
 import type { Ground, MessageInbound } from "./from-discord.ts";
 import { missingPermissions, permissionMissing } from "./permissions.ts";
 import { toReplyTo } from "./place.ts";
@@ -41,7 +40,8 @@ export class Threads {
       }
       return {};
     } catch (error) {
-      throw toOurError(error, message, ground);
+      if (isPermissionMissing(error)) throw permissionMissing(missingPermissions(message, ground), error);
+      throw toOurError(error, `Discord did not let the bot answer in channel ${message.channelId}`);
     }
   }
 
@@ -70,13 +70,4 @@ export class Threads {
     if (!thread?.isThread() || thread.ownerId === client.user.id) return [];
     return readContext(thread, budget);
   }
-}
-
-function toOurError(error: unknown, message: Message, ground: Ground): unknown {
-  if (error instanceof ThreadkeeperError) return error;
-  if (isPermissionMissing(error)) return permissionMissing(missingPermissions(message, ground), error);
-  const what = `Discord did not let the bot answer in channel ${message.channelId}`;
-  if (isPassing(error))
-    return new ThreadkeeperError("DISCORD_UNREACHABLE", `${what}: it can't be reached`, { cause: error });
-  return new ThreadkeeperError("DISCORD_FAILED", what, { fields: { code: discordCode(error) }, cause: error });
 }

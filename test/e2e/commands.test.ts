@@ -88,6 +88,27 @@ describe("a command", () => {
     expect((await sandbox.owner.runs("/help", { in: "general" }).answer()).content).toContain("/reset");
   });
 
+  it("that Discord doesn't let through is answered with a sentence, not left thinking", async () => {
+    const model = answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
+    const { sandbox, start, logged } = await openHouse({ model });
+    const first = await start();
+    const bob = sandbox.member("Bob");
+    const thread = await opensThread(sandbox, bob, "hello");
+    await first.stop();
+    await start();
+    const starter = "GET /channels/:id/messages/:id";
+    for (const [fault, code] of [
+      [{ status: 403, code: 50001 }, "DISCORD_FAILED"],
+      [{ status: 500, times: 4 }, "DISCORD_UNREACHABLE"],
+    ] as const) {
+      sandbox.faults.fail({ route: starter, ...fault });
+      const answer = await bob.runs("/reset", { in: thread }).answer();
+      const { reference } = logged.find((line) => line["code"] === code) ?? {};
+      expect(answer.content).toContain(`Reference: \`${reference}\``);
+    }
+    expect((await bob.runs("/reset", { in: thread }).answer()).content).toContain("Forgotten");
+  });
+
   it("that waits for a slow request is acknowledged at once and answered later", async () => {
     const model = answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
     const { sandbox, start } = await openHouse({ model });

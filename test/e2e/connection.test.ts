@@ -1,9 +1,18 @@
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { createBot } from "../../src/discord/bot.ts";
 import type { ThreadkeeperError } from "../../src/errors.ts";
 import { answeringModel } from "./support/answering-model.ts";
 import { openHouse } from "./support/house.ts";
 import { answerTo, asks, botTexts, opensThread } from "./support/talk.ts";
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
 
 const echo = () => answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
 
@@ -39,6 +48,29 @@ describe("a start", () => {
     await expect(start({ bot: { api: "http://127.0.0.1:9/api" } })).rejects.toMatchObject({
       code: "DISCORD_UNREACHABLE",
     });
+  });
+
+  it("whose gateway does not answer ends in time, and nothing goes on trying", async () => {
+    let tries = 0;
+    const gateway = createServer((socket) => {
+      tries += 1;
+      socket.destroy();
+    });
+    const gatewayUrl = `ws://127.0.0.1:${await listening(gateway)}`;
+    const limit = { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: 1 };
+    const api = createHttpServer((_request, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ url: gatewayUrl, shards: 1, session_start_limit: limit }));
+    });
+    const { start } = await openHouse({ model: echo() });
+    const bot = { api: `http://127.0.0.1:${await listening(api)}/api`, readyWithinMs: 700 };
+    await expect(start({ bot })).rejects.toMatchObject({ code: "DISCORD_UNREACHABLE" });
+    const before = tries;
+    expect(before).toBeGreaterThan(0);
+    await pause(1_300);
+    expect(tries).toBe(before);
+    gateway.close();
+    api.close();
   });
 
   it("registers the commands, and again only when they have changed", async () => {
@@ -104,6 +136,16 @@ describe("a connection that drops", () => {
     const thread = await opensThread(sandbox, sandbox.owner, "hello");
     sandbox.faults.dropSockets({ resumable: true });
     await sandbox.until(() => botTexts(sandbox, thread)[0] === "heard: hello");
+  });
+
+  it("just before the end does not come back behind it", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    const house = await start();
+    sandbox.faults.dropSockets({ resumable: true });
+    await pause(100);
+    await house.stop();
+    await pause(1_300);
+    expect(sandbox.counters).toMatchObject({ connections: 1, resumes: 0 });
   });
 
   it("because the bot is shut out is told, once", async () => {

@@ -246,6 +246,28 @@ describe("a place where the bot can't answer", () => {
     expect(model.shown).toHaveLength(1);
   });
 
+  it("because Discord refuses or fails: one sentence in the channel, no call of the model, the next mention works", async () => {
+    const { sandbox, model } = await running();
+    const route = "POST /channels/:id/messages/:id/threads";
+    const faults = [
+      { status: 403, code: 50013 },
+      { status: 400, code: 50035 },
+      { status: 502, times: 4 },
+    ];
+    for (const [number, fault] of faults.entries()) {
+      sandbox.faults.fail({ route, ...fault });
+      const mention = sandbox.owner.mentions(sandbox.bot, "hello?");
+      const sorry = await answerTo(sandbox, "general", number);
+      expect(sorry.reference?.messageId).toBe(mention.id);
+    }
+    const [refused, failed, broken] = botTexts(sandbox, "general");
+    expect(refused).toContain("permission");
+    expect(failed).toContain("Discord refused");
+    expect(broken).toContain("Discord did not let me through");
+    expect(model.shown).toEqual([]);
+    await opensThread(sandbox, sandbox.owner, "hello now");
+  });
+
   it("because the server has too many threads: it is answered in place, and said", async () => {
     const { sandbox } = await running();
     sandbox.faults.limitActiveThreads(0);
