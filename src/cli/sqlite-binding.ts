@@ -13,7 +13,9 @@ export function checkSqliteBinding(load: (name: string) => unknown = requireBesi
     throw new ThreadkeeperError(
       "STORE_UNAVAILABLE",
       "the SQLite driver was installed without its binary, because npm did not run its install script. " +
-        "Run `npx --allow-scripts=sqlite3 threadkeeper` (in a project: `npm install-scripts approve sqlite3` and then `npm rebuild sqlite3`).",
+        // npx keeps what it has installed, also the incomplete.
+        "Run `npm cache npx rm --force` and then `npx --allow-scripts=sqlite3 threadkeeper` " +
+        "(in a project: `npm install-scripts approve sqlite3` and then `npm rebuild sqlite3`).",
       { cause },
     );
   }
