@@ -12,6 +12,7 @@ import { RateLimits } from "./rest/rate-limits.ts";
 import { RequestFaults } from "./rest/request-faults.ts";
 import { SandboxServer } from "./server.ts";
 import {
+  changeRole,
   createGuild,
   createGuildChannel,
   createRole,
@@ -198,6 +199,11 @@ export class Sandbox {
 
   createRole(name: string, options: RoleOptions = {}): Role {
     return createRole(this.#world, name, options);
+  }
+
+  /** Gives a role, also the bot's own or `@everyone`, other permissions than it had. */
+  changeRole(role: { readonly id: string }, options: Omit<RoleOptions, "guild">): Role {
+    return changeRole(this.#world, role.id, options);
   }
 
   createChannel(name: string, place: InGuild = {}): GuildChannel {

@@ -1,6 +1,6 @@
 import { ChannelType, GatewayDispatchEvents, GatewayIntentBits } from "discord-api-types/v10";
 import { apiChannel, apiThread, apiThreadMember } from "../wire/api-channel.ts";
-import { apiGuild, apiWholeGuild } from "../wire/api-guild.ts";
+import { apiWholeGuild } from "../wire/api-guild.ts";
 import { apiInteraction } from "../wire/api-interaction.ts";
 import { apiGuildMember, apiMember, apiRole, apiUser } from "../wire/api-member.ts";
 import { apiMessage } from "../wire/api-message.ts";
@@ -89,17 +89,11 @@ function eventOf(world: World, change: Change, botId: string, intents: number): 
     }
     case "guild-left":
       return [{ event: GatewayDispatchEvents.GuildDelete, data: { id: change.guild.id }, intents: Guilds }];
-    case "guild-updated":
-      return [{ event: GatewayDispatchEvents.GuildUpdate, data: apiGuild(change.guild), intents: Guilds }];
     case "role-created":
     case "role-updated": {
       const isNew = change.type === "role-created";
       const event = isNew ? GatewayDispatchEvents.GuildRoleCreate : GatewayDispatchEvents.GuildRoleUpdate;
       return [{ event, data: { guild_id: change.guildId, role: apiRole(change.role) }, intents: Guilds }];
-    }
-    case "role-deleted": {
-      const data = { guild_id: change.guildId, role_id: change.role.id };
-      return [{ event: GatewayDispatchEvents.GuildRoleDelete, data, intents: Guilds }];
     }
     case "member-joined":
     case "member-updated": {

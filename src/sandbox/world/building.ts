@@ -61,14 +61,30 @@ export function createGuildChannel(
 
 export function createRole(world: World, name: string, options: RoleOptions): Role {
   const guild = guildOf(world, options);
-  const bits = (options.permissions ?? []).reduce((all, permission) => all | PermissionFlagsBits[permission], 0n);
   return world.putRole(guild.id, {
     id: world.newId(),
     name,
-    permissions: String(bits),
+    permissions: bitsOf(options.permissions ?? []),
     position: Object.keys(guild.roles).length,
     mentionable: options.mentionable ?? false,
   });
+}
+
+/** Gives a role other permissions; what is left out stays. */
+export function changeRole(world: World, id: string, options: Omit<RoleOptions, "guild">): Role {
+  const guild = Object.values(world.state.guilds).find(({ roles }) => roles[id]);
+  const role = guild?.roles[id];
+  if (!guild || !role) throw new Error(`there is no role ${id}`);
+  const { permissions, mentionable = role.mentionable } = options;
+  return world.putRole(guild.id, {
+    ...role,
+    mentionable,
+    permissions: permissions ? bitsOf(permissions) : role.permissions,
+  });
+}
+
+function bitsOf(permissions: readonly PermissionName[]): string {
+  return String(permissions.reduce((all, permission) => all | PermissionFlagsBits[permission], 0n));
 }
 
 /** The user of this name, made if need be, as a member of the server with these roles. */

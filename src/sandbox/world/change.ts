@@ -24,11 +24,9 @@ export type Change =
   | { readonly type: "channel-in-sight"; readonly channel: GuildChannel }
   | { readonly type: "guild-available"; readonly guild: Guild }
   | { readonly type: "guild-unavailable"; readonly guild: Guild }
-  | { readonly type: "guild-updated"; readonly guild: Guild }
   | { readonly type: "guild-left"; readonly guild: Guild }
   | { readonly type: "role-created"; readonly guildId: string; readonly role: Role }
   | { readonly type: "role-updated"; readonly guildId: string; readonly role: Role }
-  | { readonly type: "role-deleted"; readonly guildId: string; readonly role: Role }
   | { readonly type: "member-joined"; readonly guildId: string; readonly member: Member }
   | { readonly type: "member-updated"; readonly guildId: string; readonly member: Member }
   | { readonly type: "member-left"; readonly guildId: string; readonly member: Member }

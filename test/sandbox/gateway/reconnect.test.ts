@@ -101,5 +101,11 @@ describe("discord.js and the sandbox's gateway", () => {
     sandbox.faults.takeAway("CreatePublicThreads");
     await updated;
     expect(channel.permissionsFor(client.user)?.has("CreatePublicThreads")).toBe(false);
+    const roleUpdated = new Promise((resolve) => client.once(Events.GuildRoleUpdate, resolve));
+    const { roles } = sandbox.guild;
+    sandbox.changeRole(Object.values(roles).find(({ botId }) => botId) as never, { permissions: ["ManageThreads"] });
+    await roleUpdated;
+    expect(channel.permissionsFor(client.user)?.has("ManageThreads")).toBe(true);
+    expect(() => sandbox.changeRole({ id: "1" }, {})).toThrow("there is no role 1");
   });
 });

@@ -63,6 +63,15 @@ describe("the command routes", () => {
     await expect(rest.get(one)).rejects.toMatchObject({ code: 10063 });
   });
 
+  it("takes names as they are for commands in a menu", async () => {
+    await set([
+      { type: 2, name: "Remember this member" },
+      { type: 3, name: "Remember" },
+    ]);
+    expect(await list()).toEqual(["Remember this member", "Remember"]);
+    await expect(set([{ type: 2 }])).rejects.toMatchObject({ code: 50035 });
+  });
+
   it("keeps a server's commands apart from the global ones", async () => {
     const own = Routes.applicationGuildCommands(sandbox.bot.id, sandbox.guild.id);
     await set(define("everywhere"));

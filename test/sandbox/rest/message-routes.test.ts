@@ -173,12 +173,10 @@ describe("the message routes", () => {
     const remove = (messages: string[], by = rest) =>
       by.post(Routes.channelBulkDelete(general), { body: { messages } });
     await expect(remove(ids)).rejects.toMatchObject({ code: 50013 });
-    const state = sandbox.state;
     const role = Object.values(sandbox.guild.roles).find(({ botId }) => botId);
-    const mighty = { ...sandbox.guild.roles, [role?.id ?? ""]: { ...role, permissions: "8" } };
-    Object.assign(state.guilds[sandbox.guild.id] ?? {}, { roles: mighty });
-    const [oldest] = state.messages[general] ?? [];
-    Object.assign(oldest ?? {}, { createdAt: "2020-01-01T00:00:00.000Z" });
+    sandbox.changeRole(role as never, { permissions: ["ManageMessages"] });
+    const state = sandbox.state;
+    Object.assign(state.messages[general]?.[0] ?? {}, { createdAt: "2020-01-01T00:00:00.000Z" });
     const reopened = await startSandbox({ state, limits: false });
     const mightyRest = botRest(reopened);
     await expect(remove(ids.slice(0, 1), mightyRest)).rejects.toMatchObject({ code: 50035 });
@@ -230,6 +228,17 @@ describe("the message routes", () => {
       const quiet = await send({ content: "see https://example.com/a", flags: MessageFlags.SuppressEmbeds });
       const bracketed = await send({ content: "see <https://example.com/a>" });
       expect([...embeds(quiet.id), ...embeds(bracketed.id)]).toEqual([]);
+    });
+
+    it("of others are suppressed with Manage Messages, without a mark that the message was edited", async () => {
+      const { id } = sandbox.owner.says("general", "see https://example.com/a");
+      const suppress = () =>
+        rest.patch(Routes.channelMessage(general, id), { body: { flags: MessageFlags.SuppressEmbeds } });
+      await expect(suppress()).rejects.toMatchObject({ code: 50013 });
+      sandbox.changeRole({ id: sandbox.guild.id }, { permissions: ["ViewChannel", "ManageMessages", "EmbedLinks"] });
+      await suppress();
+      expect(embeds(id)).toEqual([]);
+      expect(sandbox.messages("general")[0]?.editedAt).toBeNull();
     });
 
     it("appear and go with edits", async () => {

@@ -9,7 +9,7 @@ describe("the bot's side", () => {
   let unknown: string[];
   beforeEach(async () => {
     unknown = [];
-    sandbox = await startSandbox({ onUnknown: (what) => unknown.push(what) });
+    sandbox = await startSandbox({ limits: false, onUnknown: (what) => unknown.push(what) });
     rest = botRest(sandbox);
   });
   afterEach(() => sandbox.close());
@@ -87,7 +87,14 @@ describe("the bot's side", () => {
     const path = Routes.channel(sandbox.general.id);
     await expect(rest.patch(path, { body: { name: "other" } })).rejects.toMatchObject({ code: 50013 });
     await expect(rest.delete(path)).rejects.toMatchObject({ code: 50013 });
+    sandbox.changeRole({ id: sandbox.guild.id }, { permissions: ["ViewChannel", "ManageChannels"] });
+    expect(await rest.patch(path, { body: { topic: "all" } })).toMatchObject({ name: "general", topic: "all" });
+    expect(await rest.patch(path, { body: { name: "other" } })).toMatchObject({ name: "other", topic: "all" });
+    await expect(rest.patch(path, { body: { name: "" } })).rejects.toMatchObject({ code: 50035 });
+    await rest.delete(path);
+    await expect(rest.get(path)).rejects.toMatchObject({ code: 10003 });
     const direct = sandbox.directMessages(sandbox.owner);
+    await expect(rest.patch(Routes.channel(direct.id), { body: {} })).rejects.toMatchObject({ code: 50024 });
     await expect(rest.delete(Routes.channel(direct.id))).rejects.toMatchObject({ code: 50003 });
   });
 });

@@ -194,6 +194,27 @@ describe("the thread routes", () => {
     });
   });
 
+  it("pages through private archived threads, all with Manage Threads, one's own without", async () => {
+    const body = (name: string) => ({ body: { name, type: ChannelType.PrivateThread } });
+    for (const name of ["own 1", "own 2"]) {
+      const { id } = (await rest.post(Routes.threads(general), body(name))) as APIThreadChannel;
+      await rest.patch(Routes.channel(id), { body: { archived: true } });
+    }
+    sandbox.owner.archives(sandbox.owner.opensThread("general", "other", { isPrivate: true }));
+    const own = Routes.channelJoinedArchivedThreads(general);
+    expect(((await rest.get(own)) as { threads: object[] }).threads).toHaveLength(2);
+    expect(await rest.get(own, { query: new URLSearchParams({ limit: "1" }) })).toMatchObject({ has_more: true });
+    const before = new URLSearchParams({ before: "2020-01-01T00:00:00.000Z" });
+    expect(await rest.get(own, { query: before })).toMatchObject({ threads: [], has_more: false });
+    sandbox.changeRole(
+      { id: sandbox.guild.id },
+      { permissions: ["ViewChannel", "ReadMessageHistory", "ManageThreads"] },
+    );
+    expect(((await rest.get(Routes.channelThreads(general, "private"))) as { threads: object[] }).threads).toHaveLength(
+      3,
+    );
+  });
+
   it("goes with its channel", async () => {
     const thread = await open(sandbox.owner.says("general", "plans?").id);
     await expect(rest.delete(Routes.channel(thread.id))).rejects.toMatchObject({ code: 50013 });
