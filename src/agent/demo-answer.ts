@@ -54,7 +54,8 @@ function reply({ text }: Quotable, earlier: readonly Quotable[]): string {
   if (isQuestion(text)) {
     if (closest) return quote(closest);
     if (newest && !hasTopic(text)) return `Of ${count(facts.length)} to go by, this is the newest. ${quote(newest)}`;
-    return `I have nothing on that in this conversation: ${count(facts.length)} to go by, and none comes close.`;
+    const all = facts.length > 0 ? `${count(facts.length)} to go by, and none comes close` : "nothing was said before";
+    return `I have nothing on that in this conversation: ${all}.`;
   }
   const all = `Noted. With this I have ${count(facts.length + 1)} to go by.`;
   if (closest) return `${all} Closest to it: ${quote(closest)}`;

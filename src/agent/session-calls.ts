@@ -26,8 +26,6 @@ export class SessionCalls {
   readonly #plan: TurnPlan;
   readonly #load: LoadOptions;
   readonly #calls = new WaitingCalls();
-  /** Runs that could not be given back because the store failed: the next call on their session does it. */
-  readonly #unfinished = new Map<string, Run>();
 
   constructor(sessions: SessionManager, plan: TurnPlan) {
     this.#sessions = sessions;
@@ -38,11 +36,14 @@ export class SessionCalls {
   /** Never throws. */
   async *events(request: SessionCall): AsyncGenerator<AgentEvent | CallFailed, Outcome> {
     const { sessionId, input, signal } = request;
-    const call = this.#calls.enter(sessionId, input?.id);
+    let call = this.#calls.enter(sessionId, input?.id);
     let word: Word;
     try {
-      yield* this.#finishLate(sessionId, signal);
       word = await this.#ask(call, request);
+      while ("again" in word) {
+        call = word.again;
+        word = await this.#lookAgain(call, signal);
+      }
     } catch (thrown) {
       const error = toThreadkeeperError(thrown);
       // The store may have taken the input and then failed to say so, and somebody has handed this call its run.
@@ -51,7 +52,8 @@ export class SessionCalls {
     } finally {
       this.#calls.leave(call);
     }
-    return "run" in word ? yield* this.#drive(word.run, signal) : word.outcome;
+    if ("run" in word) return yield* this.#drive(word.run, signal);
+    return "outcome" in word ? word.outcome : undefined;
   }
 
   /** Goes to the store with the input, and waits if somebody runs. */
@@ -59,10 +61,7 @@ export class SessionCalls {
     if (signal.aborted) throw abortReason(signal);
     const taken = await this.#sessions.take(sessionId, input, { ...this.#load, create });
     onTaken?.();
-    if (taken.outcome === "run") {
-      this.#calls.drives(call, taken.run);
-      return { run: taken.run };
-    }
+    if (taken.outcome === "run") return this.#takeUp(call, taken.run);
     if (taken.outcome === "full") {
       throw new ThreadkeeperError("QUEUE_FULL", `${taken.limit} inputs wait in session ${sessionId} already`, {
         fields: { sessionId, limit: taken.limit },
@@ -70,6 +69,18 @@ export class SessionCalls {
     }
     const waits = taken.outcome === "waiting" || (taken.outcome === "known" && this.#calls.isAnsweredHere(call));
     return waits ? this.#wait(call, signal) : { outcome: undefined };
+  }
+
+  /** Takes up what waits, this call's input among it; nothing comes of the call if somebody else has it. */
+  async #lookAgain(call: Call, signal: AbortSignal): Promise<Word> {
+    const taken = await this.#sessions.take(call.sessionId, undefined, this.#load);
+    if (taken.outcome === "run") return this.#takeUp(call, taken.run);
+    return this.#calls.hasOthers(call) ? this.#wait(call, signal) : { outcome: undefined };
+  }
+
+  #takeUp(call: Call, run: Run): Word {
+    this.#calls.drives(call, run);
+    return { run };
   }
 
   async #wait(call: Call, signal: AbortSignal): Promise<Word> {
@@ -138,24 +149,16 @@ export class SessionCalls {
 
   /** Gives the run back. Returns the next one if nobody waits for it. */
   async #finish(run: Run): Promise<Run | undefined> {
-    const { sessionId } = run.session;
     let next: Run | undefined;
     try {
       next = await this.#sessions.finish(run, this.#load);
     } catch (error) {
-      this.#unfinished.set(sessionId, run);
-      const { code, message } = toThreadkeeperError(error);
-      this.#plan.log.error({ code, sessionId, turn: run.turn }, `the run could not be finished: ${message}`);
+      // Whoever takes the session next takes the run over.
+      const { code, fields, message } = toThreadkeeperError(error);
+      const { sessionId } = run.session;
+      this.#plan.log.error({ ...fields, code, sessionId, turn: run.turn }, `a run was not finished: ${message}`);
     }
     return this.#calls.handOver(run, next);
-  }
-
-  async *#finishLate(sessionId: string, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
-    const run = this.#unfinished.get(sessionId);
-    if (!run) return;
-    this.#unfinished.delete(sessionId);
-    const next = await this.#finish(run);
-    if (next) yield* this.#drive(next, signal);
   }
 
   /** For a run that fell to a call whose consumer has gone away: it is answered and saved, and nobody sees it come. */

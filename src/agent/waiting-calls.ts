@@ -5,14 +5,17 @@ import type { AgentResult } from "./agent-event.ts";
 /** What a call comes to; `undefined`: nobody here answers its input (it is known already, or another process does). */
 export type Outcome = { readonly result: AgentResult } | { readonly error: ThreadkeeperError } | undefined;
 
-/** What a call that waits is told: to drive this run itself, or what came of its input. */
-export type Word = { readonly run: Run } | { readonly outcome: Outcome };
+/**
+ * What a call that waits is told: to drive this run itself; what came of its input; or to look into the store `again`,
+ * under this new entry, since nobody here will bring it a word any more.
+ */
+export type Word = { readonly run: Run } | { readonly outcome: Outcome } | { readonly again: Call };
 
 /** A call on its way. It enters before it goes to the store, so that no run can finish without seeing it. */
 export interface Call {
   readonly sessionId: string;
   readonly inputId: string | undefined;
-  /** Resolves once: when another call's turn covered this one's input, or when it is handed a run. */
+  /** Resolves once. */
   readonly word: Promise<Word>;
   /** The word, once it is known. */
   readonly told: Word | undefined;
@@ -83,6 +86,12 @@ export class WaitingCalls {
     );
   }
 
+  /** Whether word may still come to the call: another one drives a run, or may come back with one. */
+  hasOthers(call: Call): boolean {
+    const { driven, arriving } = this.#place(call.sessionId);
+    return call.told !== undefined || driven.size > 0 || Array.from(arriving).some((other) => other !== call);
+  }
+
   /** The call goes away. What it was told before stands. */
   leave(call: Call): void {
     const place = this.#place(call.sessionId);
@@ -121,11 +130,15 @@ export class WaitingCalls {
     return place;
   }
 
-  /** Where nobody drives and nobody may come back with a run, nothing is left to wait for. */
+  /**
+   * Where nobody drives and nobody may come back with a run, no word would come: the first of those that wait looks
+   * into the store again. The run may belong to another process, or be gone, or the store failed when it was given back.
+   */
   #tidy(sessionId: string): void {
     const { driven, arriving, untold } = this.#place(sessionId);
     if (driven.size > 0 || arriving.size > 0) return;
-    for (const call of untold) call.tell({ outcome: undefined });
-    this.#places.delete(sessionId);
+    const [first] = untold;
+    if (first) first.tell({ again: this.enter(sessionId, first.inputId) });
+    else this.#places.delete(sessionId);
   }
 }

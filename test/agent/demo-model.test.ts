@@ -75,7 +75,7 @@ describe("the demo model", () => {
 
   it("a question about nothing in particular gets the newest; about nothing at all, the truth", async () => {
     const answers = await talk([ada, "What do you remember?"], [ada, "I like tea."], [ada, "What do you remember?"]);
-    expect(answers[0]).toContain("I have nothing on that in this conversation: 0 messages");
+    expect(answers[0]).toContain("I have nothing on that in this conversation: nothing was said before");
     expect(answers[2]).toContain("Of 1 message to go by, this is the newest.");
     expect(quoted(answers[2] ?? "")).toEqual(["I like tea."]);
   });
@@ -86,7 +86,7 @@ describe("the demo model", () => {
     expect((await agent.run("What is the parrot called?", room))?.text).toContain("> The parrot is called Coco.");
     await sessions.reset("room");
     const answer = await agent.run("What is the parrot called?", room);
-    expect(answer?.text).toContain("I have nothing on that in this conversation: 0 messages to go by");
+    expect(answer?.text).toContain("I have nothing on that in this conversation: nothing was said before");
   });
 
   it("tells what it overheard from what it was told", async () => {

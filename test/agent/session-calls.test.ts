@@ -5,6 +5,7 @@ import type { SessionManager } from "../../src/session/session-manager.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
 import { type AgentRoom, agentRoom, drain, eventually, shape, transcript } from "../support/agent-room.ts";
+import { FaultyStore } from "../support/faulty-store.ts";
 import { forever, scriptedModel } from "../support/scripted-model.ts";
 
 const room = { sessionId: "room" };
@@ -376,7 +377,7 @@ describe("another process", () => {
     const other = await openSessions({ store: all.store });
     await other.take("room", { id: "e1", content: "hello" });
     expect(await drain(all.agent.stream("second", room))).toEqual({ events: [], result: undefined });
-    expect(all.takes).toEqual(["waiting"]);
+    expect(all.takes).toEqual(["waiting", "idle"]);
   });
 
   it("that answers it later through its own agent sees both inputs in one turn", async () => {
@@ -415,7 +416,7 @@ describe("shutdown", () => {
 });
 
 describe("a store that fails", () => {
-  const failing = (verb: "take" | "save" | "finish", times: number) => (sessions: SessionManager) => {
+  const failing = (verb: "take" | "save", times: number) => (sessions: SessionManager) => {
     let left = times;
     const real = sessions[verb].bind(sessions) as (...args: unknown[]) => Promise<never>;
     return {
@@ -465,24 +466,90 @@ describe("a store that fails", () => {
     expect((await all.agent.run("second", room))?.text).toBe("two");
   });
 
-  it("at the end of a run does not hold the session: the next call gives the run back first", async () => {
-    const all = await agentRoom([["one"], ["two"]], { override: failing("finish", 1) });
-    expect((await all.agent.run("first", room))?.text).toBe("one");
+  /** Fails at the first call after `at` says so. */
+  function faulty(): { store: FaultyStore; failNext: (afterwards?: boolean) => void } {
+    const store = new FaultyStore(openMemoryStore());
+    const failNext = (afterwards = false) => {
+      store.failAt = store.calls + 1;
+      store.failAfterwards = afterwards;
+    };
+    return { store, failNext };
+  }
+
+  it("at the end of a run does not hold the session", async () => {
+    const { store, failNext } = faulty();
+    const all = await agentRoom([["one"], ["two"]], { store });
+    for await (const event of all.agent.stream("first", room)) if (event.type === "turn-end") failNext();
     expect((await all.agent.run("second", room))?.text).toBe("two");
-    expect(all.takes).toEqual(["run", "run"]);
+    expect(await transcript(all.sessions)).toEqual(["user: first", "assistant: one", "user: second", "assistant: two"]);
   });
 
-  it("at the end of a run lets go who waits; their input is answered by the next call", async () => {
+  it.each([
+    ["failed to give it back", false],
+    ["gave it back and could not say so", true],
+  ])("at the end of a run does not forget who waits: the first looks again (%s)", async (_what, afterwards) => {
+    const { store, failNext } = faulty();
     const first = gate();
-    const all = await agentRoom([[first.opened, "one"], ["two"], ["three"]], { override: failing("finish", 1) });
-    const one = all.agent.run("first", room);
+    const all = await agentRoom([[first.opened, "one"], ["both"]], { store });
+    const one = (async () => {
+      for await (const event of all.agent.stream("first", room)) if (event.type === "turn-end") failNext(afterwards);
+    })();
     await asked(all, 1);
     const two = all.agent.run("second", room);
     await taken(all, "run", "waiting");
+    const three = all.agent.run("third", room);
+    await taken(all, "run", "waiting", "waiting");
+    first.open();
+    await one;
+    expect((await two)?.text).toBe("both");
+    expect(await three).toEqual(await two);
+    expect(await transcript(all.sessions)).toEqual([
+      "user: first",
+      "assistant: one",
+      "user: second",
+      "user: third",
+      "assistant: both",
+    ]);
+  });
+
+  it("and goes on failing is told to everybody who waits", async () => {
+    const first = gate();
+    const store = openMemoryStore();
+    let down = false;
+    const all = await agentRoom([[first.opened, "one"]], {
+      store,
+      override: (sessions) => ({
+        take: async (...args) => (down ? Promise.reject(storeDown) : sessions.take(...args)),
+        finish: async () => {
+          down = true;
+          throw storeDown;
+        },
+      }),
+    });
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = drain(all.agent.stream("second", room));
+    await taken(all, "run", "waiting");
+    const three = drain(all.agent.stream("third", room));
+    await taken(all, "run", "waiting", "waiting");
     first.open();
     expect((await one)?.text).toBe("one");
-    expect(await two).toBeUndefined();
-    const { events } = await drain(all.agent.stream("third", room));
-    expect(shape(events).filter((word) => word.startsWith("text"))).toEqual(['text "two"', 'text "three"']);
+    expect(shape((await two).events)).toEqual(["call-failed STORE_UNAVAILABLE"]);
+    expect(shape((await three).events)).toEqual(["call-failed STORE_UNAVAILABLE"]);
+  });
+});
+
+describe("a run that somebody interrupts", () => {
+  it("ends silently, and the first of those that wait takes up what waits", async () => {
+    const all = await agentRoom([[forever], ["both"]]);
+    const stop = new AbortController();
+    const one = drain(all.agent.stream("first", { ...room, signal: stop.signal }));
+    await asked(all, 1);
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    await all.sessions.interrupt("room");
+    stop.abort(new ThreadkeeperError("RUN_LOST", "interrupted"));
+    expect(shape((await one).events)).toEqual(["turn-start"]);
+    expect((await two)?.text).toBe("both");
   });
 });
