@@ -4,17 +4,19 @@
  *
  * @example
  * const sessions = await openSessions({ store: await openStore("sqlite:data/sessions.sqlite") });
- * const agent = new Agent({ model: resolveModel("demo", {}), sessions });
+ * const agent = new Agent({ model: resolveModel("demo"), sessions });
  * await sessions.create({ sessionId: "project-alpha" });
  * await agent.run("Set the deadline for Project Alpha to Dec 27.", { sessionId: "project-alpha" });
  *
  * @module
  */
-export { Agent, type AgentOptions, type AgentResult, type RunOptions } from "./agent/agent.ts";
-export type { AgentEvent, FinishReason, Usage } from "./agent/agent-event.ts";
+export { Agent, type AgentOptions, type ResumeOptions, type RunOptions } from "./agent/agent.ts";
+export type { AgentEvent, AgentResult, CallFailed, FinishReason, Usage } from "./agent/agent-event.ts";
+export type { AgentStream } from "./agent/agent-stream.ts";
 export { demoModel } from "./agent/demo-model.ts";
 export { ExecutionContext } from "./agent/execution-context.ts";
-export { resolveModel } from "./agent/model.ts";
+export { limitCalls } from "./agent/limit-calls.ts";
+export { type ModelOptions, resolveModel } from "./agent/model.ts";
 export { defineTool, type Tool, type ToolContext } from "./agent/tool.ts";
 export { currentTime } from "./agent/tools/current-time.ts";
 export { type ErrorCode, StaleSessionError, ThreadkeeperError } from "./errors.ts";

@@ -43,7 +43,7 @@ describe("the package", () => {
 const store = await openStore("memory:");
 const sessions = await openSessions({ store });
 const session: Session = await sessions.create({ sessionId: "project-alpha" });
-const agent = new Agent({ model: resolveModel("demo", {}), sessions });
+const agent = new Agent({ model: resolveModel("demo"), sessions });
 const result: AgentResult | undefined = await agent.run("The deadline is Dec 27.", { sessionId: session.sessionId });
 function neverCalled() {
   // @ts-expect-error a session id is text

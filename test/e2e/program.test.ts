@@ -155,6 +155,12 @@ describe("threadkeeper demo", () => {
     expect(reset).toContain("Ada: When is the deadline for Project Alpha?");
     expect(reset).toContain("I have nothing on that in this conversation");
     expect(reset).not.toContain("> The deadline");
+
+    // The README shows this very output.
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const shown = /```text\n(.*?)```/s.exec(readme)?.[1] ?? "";
+    const anyTime = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d at \d\d:\d\d/g, "(time)");
+    expect(anyTime(program.output)).toContain(anyTime(shown.trim()));
   });
 });
 
