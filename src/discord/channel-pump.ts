@@ -185,9 +185,9 @@ export class ChannelPump {
   /** A text that moves says by itself that somebody is at work; one that stands still does not. */
   #typingFrom(): number | undefined {
     let from: number | undefined;
-    for (const { view, messages, drawnAt } of this.#drawings) {
+    for (const { view, drawnAt } of this.#drawings) {
       if (!view.typing || view.finished) continue;
-      from = Math.min(from ?? Number.POSITIVE_INFINITY, messages.length === 0 ? 0 : drawnAt + stillMs);
+      from = Math.min(from ?? Number.POSITIVE_INFINITY, drawnAt + stillMs);
     }
     return from;
   }

@@ -10,7 +10,7 @@ export interface Drawing {
   view: ReplyView;
   /** Messages that were sent, in order. Without an id: somebody deleted it, and it stays deleted. */
   readonly messages: { id: string | undefined; content: string }[];
-  /** When something of it was last sent or changed, in milliseconds since the epoch. */
+  /** When something of it was last sent or changed, in milliseconds since the epoch; 0: never. */
   drawnAt: number;
   /** Failed tries since the last success, and the earliest time of the next. */
   failures: number;

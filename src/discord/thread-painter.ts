@@ -90,7 +90,13 @@ export class ThreadPainter implements Painter {
   }
 
   #whenDone(drawing: Drawing): Promise<void> {
-    return new Promise((resolve) => this.#waiting.set(drawing, resolve));
+    const before = this.#waiting.get(drawing);
+    return new Promise((resolve) => {
+      this.#waiting.set(drawing, () => {
+        before?.();
+        resolve();
+      });
+    });
   }
 
   #done(drawing: Drawing): void {

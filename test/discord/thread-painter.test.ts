@@ -86,6 +86,20 @@ describe("the drawing of a turn", () => {
     expect(edits.length).toBeLessThanOrEqual(6);
   });
 
+  it("has its edits at least a second apart, and its end at once, however much was drawn before", async () => {
+    for (let piece = 0; piece < 600; piece += 1) {
+      void painter.draw(view("turn", [`piece ${piece}`]));
+      await vi.advanceTimersByTimeAsync(20);
+    }
+    const times = channels.requests.map(({ at }) => at);
+    for (const [index, at] of times.entries()) {
+      if (index > 0) expect(at - (times[index - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
+    }
+    const end = watch(painter.draw(view("turn", ["the end"], finished)));
+    await vi.advanceTimersByTimeAsync(50);
+    expect(end.done).toBe(true);
+  });
+
   it("never has more than 5 requests in 5 seconds in one channel, however many turns run in it", async () => {
     const turns = ["a", "b", "c", "d", "e", "f", "g", "h"];
     for (let second = 0; second < 20; second += 1) {
@@ -95,7 +109,7 @@ describe("the drawing of a turn", () => {
     for (const turn of turns) void painter.draw(view(turn, [`${turn} end`], finished));
     await vi.advanceTimersByTimeAsync(20_000);
     expect(channels.text("thread").sort()).toEqual(turns.map((turn) => `${turn} end`));
-    const times = channels.requests.filter(({ what }) => what !== "typing").map(({ at }) => at);
+    const times = channels.requests.filter(({ what }) => !what.startsWith("typ")).map(({ at }) => at);
     for (const [index, at] of times.entries()) {
       const sixth = times[index + 5];
       if (sixth !== undefined) expect(sixth - at).toBeGreaterThanOrEqual(5_000);
@@ -129,6 +143,22 @@ describe("the drawing of a turn", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     expect(channels.text("thread")).toEqual(["so far"]);
     expect(channels.requests.filter(({ what }) => what === "typing")).toEqual([]);
+  });
+
+  it("that becomes shorter takes away what is too much", async () => {
+    await painter.draw(view("turn", ["one", "two", "three"]));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(channels.text("thread")).toEqual(["one", "two", "three"]);
+    void painter.draw(view("turn", ["one!"], finished));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(channels.text("thread")).toEqual(["one!"]);
+  });
+
+  it("can end twice", async () => {
+    const first = watch(painter.draw(view("turn", ["one"], finished)));
+    const second = watch(painter.draw(view("turn", ["one"], finished)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([first.done, second.done]).toEqual([true, true]);
   });
 
   it("with nothing to show is done at once", async () => {
@@ -173,6 +203,43 @@ describe("typing", () => {
     expect(typings()).toEqual([]);
   });
 
+  it("never arrives behind the reply: a send waits for a call that is under way, but not for ever", async () => {
+    for (const [typingMs, expected] of [
+      [200, ["typing", "typed", "send"]],
+      [60_000, ["typing", "send"]],
+    ] as const) {
+      channels = new MemoryChannels();
+      channels.typingMs = typingMs;
+      const painter = paintOn(channels);
+      void painter.draw(view("turn", []));
+      await vi.advanceTimersByTimeAsync(350);
+      void painter.draw(view("turn", ["done"], finished));
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(channels.requests.map(({ what }) => what)).toEqual(expected);
+    }
+  });
+
+  it("is shown at once for a second turn in a channel where another has just ended", async () => {
+    void painter.draw(view("one", ["done"], finished));
+    await vi.advanceTimersByTimeAsync(1_000);
+    void painter.draw(view("two", []));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(typings()).toHaveLength(1);
+  });
+
+  it("is left out when the budget runs low, and shown when there is room again", async () => {
+    const budget = new RequestBudget();
+    const ends = Array.from({ length: 20 }, () => budget.tryBegin("final"));
+    const painter = new ThreadPainter({ writer: channels, budget, log: silentLogger, apology });
+    void painter.draw(view("turn", []));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(typings()).toEqual([]);
+    for (const end of ends) end?.();
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(typings()).toHaveLength(1);
+    painter.close();
+  });
+
   it("is shown again when the text stands still, as a tool works", async () => {
     void painter.draw(view("turn", ["let me look"]));
     await vi.advanceTimersByTimeAsync(20_000);
@@ -214,7 +281,7 @@ describe("a chunk that fails", () => {
     const end = watch(painter.draw(view("turn", ["one, two, three"], finished)));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(end.done).toBe(true);
-    expect(channels.requests.filter(({ what }) => what !== "typing")).toHaveLength(1);
+    expect(channels.requests.filter(({ what }) => !what.startsWith("typ"))).toHaveLength(1);
     // The next turn is tried afresh: the thread may be open again.
     void painter.draw(view("next", ["hello"], finished));
     await vi.advanceTimersByTimeAsync(10_000);

@@ -157,4 +157,19 @@ describe("typing", () => {
     await answerTo(sandbox, mention.id, 1);
     expect(sandbox.typingIn(mention.id)).toEqual([]);
   });
+
+  it("ends when the run is taken away by a reset", async () => {
+    const house = await answering(async function* () {
+      await new Promise(() => {});
+      yield "never";
+    });
+    const { sandbox } = house;
+    const mention = sandbox.owner.mentions(sandbox.bot, "go on");
+    const typed = () => sandbox.counters.requests["POST /channels/:id/typing"] ?? 0;
+    await sandbox.until(() => typed() === 1);
+    await sandbox.owner.runs("/reset", { in: mention.id }).answer();
+    // The next would come 8 seconds after the first.
+    await pause(9_000);
+    expect(typed()).toBe(1);
+  });
 });

@@ -14,6 +14,8 @@ export class MemoryChannels implements MessageWriter {
   readonly requests: { readonly what: string; readonly channel: string; readonly at: number }[] = [];
   /** Errors that the next requests meet, in order; `undefined`: none. Typing is not counted. */
   readonly failures: unknown[] = [];
+  /** How long a typing call takes. */
+  typingMs = 0;
   #open = 0;
   /** The most requests that were ever under way at once, typing left out. */
   mostAtOnce = 0;
@@ -44,6 +46,8 @@ export class MemoryChannels implements MessageWriter {
 
   async showTyping(channel: string): Promise<void> {
     this.requests.push({ what: "typing", channel, at: Date.now() });
+    await new Promise((resolve) => setTimeout(resolve, this.typingMs));
+    this.requests.push({ what: "typed", channel, at: Date.now() });
   }
 
   text(channel: string): string[] {
