@@ -116,6 +116,16 @@ describe("the drawing of a turn", () => {
     }
   });
 
+  it("moves with every other turn in its channel, none before the others", async () => {
+    const turns = ["a", "b", "c"];
+    for (let second = 0; second < 30; second += 1) {
+      for (const turn of turns) void painter.draw(view(turn, [`${turn} ${second}`]));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    const shown = channels.text("thread").map((text) => Number(text.split(" ")[1]));
+    expect(Math.min(...shown)).toBeGreaterThanOrEqual(25);
+  });
+
   it("never has more than 40 requests in a second over all channels, and every end is sent", async () => {
     const turns = Array.from({ length: 100 }, (_, index) => `t${index}`);
     for (const turn of turns) {

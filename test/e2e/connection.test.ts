@@ -2,6 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
+import type { Conversation } from "../../src/conversation/conversation.ts";
 import { createBot } from "../../src/discord/bot.ts";
 import type { ThreadkeeperError } from "../../src/errors.ts";
 import { answeringModel } from "./support/answering-model.ts";
@@ -185,6 +186,31 @@ describe("an outage of the server", () => {
     end();
     await asks(sandbox, sandbox.owner, thread, "are you there?");
     expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+  });
+});
+
+describe("a bot whose intake is closed", () => {
+  it("hands nothing more to the conversation, be it a message or a command", async () => {
+    const heard: string[] = [];
+    const conversation: Conversation = {
+      async *handle({ kind }) {
+        heard.push(kind);
+      },
+      async *resume() {},
+      close: async () => {},
+    };
+    const { sandbox } = await openHouse({ model: echo() });
+    const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation });
+    await bot.start();
+    sandbox.owner.mentions(sandbox.bot, "hello");
+    await vi.waitUntil(() => heard.length === 1);
+    bot.closeIntake();
+    const thread = sandbox.owner.mentions(sandbox.bot, "hello?");
+    sandbox.owner.runs("/stop", { in: "general" });
+    await pause(200);
+    await bot.stop();
+    expect(heard).toEqual(["message"]);
+    expect(sandbox.findChannel(thread.id)).toBeUndefined();
   });
 });
 
