@@ -15,6 +15,8 @@ function listening(server: Server): Promise<number> {
   });
 }
 
+async function* nothing(): AsyncGenerator<never, void> {}
+
 const echo = () => answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
 
 describe("a start", () => {
@@ -193,10 +195,11 @@ describe("a bot whose intake is closed", () => {
   it("hands nothing more to the conversation, be it a message or a command", async () => {
     const heard: string[] = [];
     const conversation: Conversation = {
-      async *handle({ kind }) {
+      handle({ kind }) {
         heard.push(kind);
+        return nothing();
       },
-      async *resume() {},
+      resume: nothing,
       close: async () => {},
     };
     const { sandbox } = await openHouse({ model: echo() });
@@ -216,7 +219,6 @@ describe("a bot whose intake is closed", () => {
 
 describe("a bot that never started", () => {
   it("can be stopped", async () => {
-    const nothing = async function* () {};
     const conversation = { handle: nothing, resume: nothing, close: async () => {} };
     const bot = createBot({ token: "x", api: "http://127.0.0.1:9/api", conversation });
     await bot.stop();
