@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const tsx = fileURLToPath(import.meta.resolve("tsx"));
@@ -55,4 +58,25 @@ export class Program {
     await this.#ended;
     return this.process.exitCode ?? this.process.signalCode;
   }
+}
+
+/** An empty folder for each test, and programs in it that end with the test. */
+export function programFolder() {
+  const programs: Program[] = [];
+  const place = {
+    folder: "",
+    run(words: readonly string[], env: Record<string, string> = {}): Program {
+      const program = new Program(words, { folder: place.folder, env });
+      programs.push(program);
+      return program;
+    },
+  };
+  beforeEach(async () => {
+    place.folder = await mkdtemp(path.join(tmpdir(), "threadkeeper-program-"));
+  });
+  afterEach(async () => {
+    for (const program of programs.splice(0)) await program.kill();
+    await rm(place.folder, { recursive: true, force: true });
+  });
+  return place;
 }
