@@ -32,50 +32,67 @@ export interface RunningBot extends BotReady {
   stop(): Promise<void>;
 }
 
-/** Wires the house together: config → store → sessions → agent → conversation → bot. Starts whole or not at all. */
-export async function startBot({ config, discord, store: storeSetting, log, onShutOut }: BotPlan): Promise<RunningBot> {
+/**
+ * Wires the house together: config → store → sessions → agent → conversation → bot. Starts whole or not at all: what
+ * was opened before a failure is closed again.
+ */
+export async function startBot(plan: BotPlan): Promise<RunningBot> {
+  const { config, log } = plan;
   const model = resolveModel(config.model.setting, config.model);
-  const store = await openStore(storeSetting, { log });
-  const sessions = await openSessions({ store, log });
-  const agent = new Agent({
-    model,
-    sessions,
-    tools: [currentTime],
-    instructions: config.instructions ?? defaultInstructions,
-    maxSteps: config.maxSteps,
-    deadlineMs: config.deadlineMs,
-    maxOutputTokens: config.model.maxOutputTokens,
-    log,
-  });
-  const { conversation, readTally } = tallied(createConversation({ agent, sessions, log }));
-  const bot = createBot({
-    ...discord,
-    conversation,
-    allowedBots: config.allowedBots,
-    modelName: config.model.setting === "demo" ? "the built-in demo model" : config.model.setting,
-    log,
-    ...(onShutOut && { onShutOut }),
-  });
-  let ready: BotReady;
+  const store = await openStore(plan.store, { log });
+  const opened: (() => Promise<void>)[] = [() => store.close()];
   try {
-    ready = await bot.start();
+    const sessions = await openSessions({ store, log });
+    opened.unshift(() => sessions.close());
+    const agent = new Agent({
+      model,
+      sessions,
+      tools: [currentTime],
+      instructions: config.instructions ?? defaultInstructions,
+      maxSteps: config.maxSteps,
+      deadlineMs: config.deadlineMs,
+      maxOutputTokens: config.model.maxOutputTokens,
+      log,
+    });
+    const { conversation, readTally } = tallied(createConversation({ agent, sessions, log }));
+    const bot = createBot({
+      ...plan.discord,
+      conversation,
+      allowedBots: config.allowedBots,
+      modelName: config.model.setting === "demo" ? "the built-in demo model" : config.model.setting,
+      log,
+      ...(plan.onShutOut && { onShutOut: plan.onShutOut }),
+    });
+    // Before anything new can come in: what a process that is gone left behind.
+    const unfinished = await sessions.unfinished();
+    const ready = await bot.start();
+    bot.resume(unfinished);
+    const daily = setInterval(() => log.info(readTally(), "the last day"), dayMs);
+    daily.unref();
+    return {
+      ...ready,
+      async stop() {
+        clearInterval(daily);
+        bot.closeIntake();
+        await conversation.close(stopGraceMs);
+        await bot.stop();
+        log.info(readTally(), "stopped");
+        await closeAll(opened, log);
+      },
+    };
   } catch (error) {
-    await sessions.close();
-    await store.close();
+    await closeAll(opened, log);
     throw error;
   }
-  const daily = setInterval(() => log.info(readTally(), "the last day"), dayMs);
-  daily.unref();
-  bot.resume(await sessions.unfinished());
+}
 
-  async function stop(): Promise<void> {
-    clearInterval(daily);
-    bot.closeIntake();
-    await conversation.close(stopGraceMs);
-    await bot.stop();
-    await sessions.close();
-    await store.close();
-    log.info(readTally(), "stopped");
+/** In order, and each whatever becomes of the others. */
+async function closeAll(opened: readonly (() => Promise<void>)[], log: Logger): Promise<void> {
+  for (const close of opened) {
+    try {
+      await close();
+    } catch (error) {
+      log.error({ err: error }, "something could not be closed in order");
+    }
   }
-  return { ...ready, stop };
 }

@@ -7,6 +7,7 @@ import { silentLogger } from "../src/log.ts";
 import { startBot } from "../src/main.ts";
 import { type Sandbox, startSandbox } from "../src/sandbox/sandbox.ts";
 import { openStore } from "../src/session/store/open-store.ts";
+import { openSessions } from "../src/session/store-session-manager.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -50,6 +51,21 @@ describe("startBot", () => {
   it("opens nothing when the model's setting is wrong", async () => {
     await expect(start({ MODEL: "parrot" })).rejects.toMatchObject({ code: "MODEL_SETTING_INVALID" });
     await expect(access(file)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("takes up what a process that is gone has left waiting", async () => {
+    const sessionId = `discord:${sandbox.general.id}`;
+    const store = await openStore(`sqlite:${file}`);
+    const sessions = await openSessions({ store, ownerId: "gone" });
+    const { id } = sandbox.owner.says("general", "Tea is at four.");
+    const replyTo = { channel: sandbox.general.id, message: id };
+    await sessions.take(sessionId, { id, content: "Tea is at four.", replyTo }, { create: true });
+    await sessions.close();
+    await store.close();
+    const bot = await start();
+    await sandbox.until(() => sandbox.text("general").includes("Noted."));
+    await bot.stop();
+    expect(await keys("open/")).toEqual([]);
   });
 
   it("says goodbye to the store when Discord does not let it in", async () => {
