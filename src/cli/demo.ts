@@ -3,11 +3,13 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { ThreadkeeperError } from "../errors.ts";
 import { type Channel, type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import { settled } from "./settled.ts";
 
 /** How long the bot's process may take to be on Discord, in milliseconds. */
 const readyWithinMs = 30_000;
+const endsWithinMs = 30_000;
 
 /** Plays a short conversation in which the bot's process is stopped and started again. Gives the exit code. */
 export async function demo(): Promise<number> {
@@ -68,8 +70,10 @@ class Stage {
     this.#bot = undefined;
     if (!bot || bot.exitCode !== null || bot.signalCode !== null) return;
     const ended = once(bot, "exit");
+    const late = setTimeout(() => bot.kill("SIGKILL"), endsWithinMs);
     bot.kill("SIGTERM");
     await ended;
+    clearTimeout(late);
   }
 
   async #startBot(): Promise<void> {
@@ -86,14 +90,18 @@ class Stage {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.#bot = bot;
-    let ready = false;
-    const signal = AbortSignal.timeout(readyWithinMs);
+    // A bot that says nothing is ended, which ends what it says.
+    const late = setTimeout(() => bot.kill("SIGKILL"), readyWithinMs);
+    let said = "";
     for await (const text of bot.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-      ready = String(text).includes("is on Discord") || ready;
-      if (ready || signal.aborted) break;
+      said += String(text);
+      if (said.includes("is on Discord")) break;
     }
+    clearTimeout(late);
     bot.stdout?.resume();
-    if (!ready) throw new Error("the bot's process did not start");
+    if (!said.includes("is on Discord")) {
+      throw new ThreadkeeperError("UNEXPECTED", `the bot's process did not get on the sandbox's Discord: ${said}`);
+    }
   }
 
   async #showThread(thread: Channel): Promise<void> {

@@ -5,7 +5,7 @@ import { type Actor, type Channel, type Sandbox, startSandbox } from "../sandbox
 import { ChannelReader } from "./channel-reader.ts";
 import { openLog } from "./open-log.ts";
 import { settled } from "./settled.ts";
-import { stopSignal } from "./stop-signal.ts";
+import { stopSignal, unlessStopped } from "./stop-signal.ts";
 
 const folder = "data/sandbox";
 
@@ -19,12 +19,14 @@ export async function playground(config: Config): Promise<number> {
   const stopped = stopSignal();
   const sandbox = await startSandbox({ state: `${folder}/discord.json` });
   try {
-    const bot = await startBot({
+    const starting = startBot({
       config,
       discord: { token: sandbox.botToken, api: sandbox.api },
       store: config.sessionStore ?? `sqlite:${folder}/sessions.sqlite`,
       log: openLog(config, `${folder}/threadkeeper.log`),
     });
+    const bot = await unlessStopped(starting, stopped);
+    if (!bot) return 0;
     console.log(greeting(config, sandbox));
     const terminal = new Playground(sandbox);
     await Promise.race([terminal.run(stopped), stopped]);

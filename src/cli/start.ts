@@ -3,7 +3,7 @@ import type { ThreadkeeperError } from "../errors.ts";
 import { startBot } from "../main.ts";
 import { openLog } from "./open-log.ts";
 import { readSettings } from "./settings.ts";
-import { stopSignal } from "./stop-signal.ts";
+import { stopSignal, unlessStopped } from "./stop-signal.ts";
 
 /** Starts the bot: on Discord if there is a token, else on the sandbox in this terminal. Gives the exit code. */
 export async function start(): Promise<number> {
@@ -21,7 +21,9 @@ async function onDiscord(config: Config, discord: NonNullable<Config["discord"]>
   });
   const store = config.sessionStore ?? "sqlite:data/sessions.sqlite";
   const stopped = stopSignal();
-  const bot = await startBot({ config, discord, store, log, onShutOut: (error) => shutOut(error) });
+  const starting = startBot({ config, discord, store, log, onShutOut: (error) => shutOut(error) });
+  const bot = await unlessStopped(starting, stopped);
+  if (!bot) return 0;
   const servers = bot.guilds.length === 1 ? "1 server" : `${bot.guilds.length} servers`;
   console.log(`Threadkeeper is on Discord as ${bot.userName}, in ${servers}, answering with ${config.model.setting}.`);
   console.log(`Sessions are kept in ${store}.`);

@@ -11,3 +11,14 @@ export function stopSignal(): Promise<NodeJS.Signals> {
     process.on("SIGTERM", hear);
   });
 }
+
+/** What starts, or `undefined` if a signal comes first; then it is stopped as soon as it has started. */
+export async function unlessStopped<Started extends { stop(): Promise<void> }>(
+  starting: Promise<Started>,
+  stopped: Promise<unknown>,
+): Promise<Started | undefined> {
+  const started = await Promise.race([starting, stopped.then(() => undefined)]);
+  // The process ends meanwhile; what could not even start has nothing to stop.
+  if (!started) starting.then((late) => late.stop()).catch(() => undefined);
+  return started;
+}

@@ -46,6 +46,22 @@ describe("threadkeeper start, with a token", () => {
     }
   });
 
+  it("stops at once when it is told to before Discord has answered", async () => {
+    const sandbox = await startSandbox();
+    try {
+      sandbox.faults.slow({ ms: 30_000 });
+      const program = place.run(["start"], {
+        DISCORD_TOKEN: sandbox.botToken,
+        DISCORD_API_URL: sandbox.api,
+        MODEL: "demo",
+      });
+      await sandbox.until(() => Object.keys(sandbox.counters.requests).length > 0, { timeoutMs: 30_000 });
+      expect(await program.kill("SIGTERM")).toBe(0);
+    } finally {
+      await sandbox.close();
+    }
+  });
+
   it("says so when the intent is switched off in the portal, and does not try again and again", async () => {
     const sandbox = await startSandbox({ intents: [] });
     try {
