@@ -1,23 +1,27 @@
-import { createInterface, type Interface } from "node:readline/promises";
 import type { Config } from "../config.ts";
+import { ThreadkeeperError } from "../errors.ts";
 import { startBot } from "../main.ts";
-import { type Actor, type Channel, type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
-import { ChannelReader } from "./channel-reader.ts";
+import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import { claimFolder } from "./folder-claim.ts";
 import { openLog } from "./open-log.ts";
-import { settled } from "./settled.ts";
 import { stopSignal, unlessStopped } from "./stop-signal.ts";
+import { Terminal } from "./terminal.ts";
 
 const folder = "data/sandbox";
-
-const help = `What you type is said in the channel that the prompt shows; @Name mentions somebody; /reset, /stop and /help are the bot's.
-  :general      go to #general          :threads      list the threads
-  :thread N     go to thread N          :as NAME      be somebody else
-  :help         this                    :quit         leave (Ctrl-D too)`;
 
 /** The real bot on a small Discord in this terminal, where one types as a member. Gives the exit code. */
 export async function playground(config: Config): Promise<number> {
   const stopped = stopSignal();
-  const sandbox = await startSandbox({ state: `${folder}/discord.json` });
+  const giveUp = claimFolder(folder);
+  try {
+    return await play(config, stopped);
+  } finally {
+    giveUp();
+  }
+}
+
+async function play(config: Config, stopped: Promise<unknown>): Promise<number> {
+  const sandbox = await openSandbox();
   try {
     const starting = startBot({
       config,
@@ -28,7 +32,7 @@ export async function playground(config: Config): Promise<number> {
     const bot = await unlessStopped(starting, stopped);
     if (!bot) return 0;
     console.log(greeting(config, sandbox));
-    const terminal = new Playground(sandbox);
+    const terminal = new Terminal(sandbox);
     await Promise.race([terminal.run(stopped), stopped]);
     terminal.close();
     await bot.stop();
@@ -37,6 +41,15 @@ export async function playground(config: Config): Promise<number> {
   }
   console.log(`Bye. All is kept in ${folder}: the next start goes on from here.`);
   return 0;
+}
+
+/** @throws ThreadkeeperError `STORE_CORRUPT` if what was kept can't be read; it stays as it is */
+async function openSandbox(): Promise<Sandbox> {
+  try {
+    return await startSandbox({ state: `${folder}/discord.json` });
+  } catch (cause) {
+    throw new ThreadkeeperError("STORE_CORRUPT", (cause as Error).message, { cause });
+  }
 }
 
 function greeting(config: Config, sandbox: Sandbox): string {
@@ -51,141 +64,4 @@ You are ${name}. Begin with  @${sandbox.bot.name} The deadline for Project Alpha
 and in the thread that opens ask  When is the deadline?  Leave with :quit, come back, ask again: it remembers.
 :help shows what else can be typed. For a real server see "On your server" in the README.
 `;
-}
-
-class Playground {
-  readonly #sandbox: Sandbox;
-  readonly #terminal: Interface;
-  readonly #reader: ChannelReader;
-  readonly #stop: () => void;
-  readonly #commands: Readonly<Record<string, (rest: string) => void>> = {
-    help: () => this.#print(help),
-    general: () => this.#goTo(this.#sandbox.general, 8),
-    threads: () => this.#print(this.#threadList()),
-    thread: (rest) => {
-      const thread = this.#sandbox.threads()[Number(rest) - 1];
-      if (thread) this.#goTo(thread, 8);
-      else this.#print(this.#threadList());
-    },
-    as: (rest) => {
-      if (rest === "") this.#print("say who: as in :as Ben");
-      else this.#me = this.#sandbox.member(rest);
-    },
-  };
-  #me: Actor;
-  #here: Channel;
-  /** Reading out what was said before. */
-  #reads = false;
-
-  constructor(sandbox: Sandbox) {
-    this.#sandbox = sandbox;
-    this.#me = sandbox.owner;
-    this.#here = sandbox.general;
-    // The prompt makes sense only for somebody who reads it while typing.
-    this.#terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: process.stdin.isTTY });
-    this.#terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-    this.#reader = new ChannelReader(sandbox, this.#here.id, (text, { authorId }) => {
-      // What was typed here stands in the terminal already.
-      if (!process.stdin.isTTY || authorId !== this.#me.id || this.#reads) this.#print(text);
-    });
-    this.#stop = sandbox.onChange((change) => {
-      const parent = change.type === "thread-created" ? change.thread.parentId : undefined;
-      if (change.type === "thread-created" && parent === this.#here.id && this.#saidByMe(change.thread.id)) {
-        this.#print(`→ a thread is opened on it: “${change.thread.name}”. What you type now goes there.`);
-        this.#goTo(change.thread);
-      }
-    });
-  }
-
-  /** Reads lines until there are no more. Without a terminal (a pipe), one is answered before the next is read. */
-  async run(stopped: Promise<unknown>): Promise<void> {
-    const newest = this.#sandbox.threads().at(-1);
-    if (newest) {
-      this.#print(`You were here before. This is thread “${newest.name}”:`);
-      this.#goTo(newest, 8);
-    }
-    const isTerminal = process.stdin.isTTY;
-    let lines = 0;
-    this.#prompt();
-    for await (const line of this.#terminal) {
-      lines++;
-      if (line.trim() === ":quit") return;
-      this.#try(line.trim());
-      if (!isTerminal) await settled(this.#sandbox);
-      this.#prompt();
-    }
-    // Started without anybody at the keyboard (a service, a test): it runs until it is stopped.
-    if (!isTerminal && lines === 0) await stopped;
-  }
-
-  close(): void {
-    this.#stop();
-    this.#reader.close();
-    this.#terminal.close();
-  }
-
-  #try(line: string): void {
-    try {
-      if (line.startsWith(":")) this.#command(line);
-      else if (line.startsWith("/")) this.#slash(line);
-      else if (line !== "") this.#say(line);
-    } catch (error) {
-      this.#print(`(that was refused: ${(error as Error).message})`);
-    }
-  }
-
-  #say(line: string): void {
-    this.#me.says(this.#here, line);
-    const isHeard = "parentId" in this.#here || line.includes(`@${this.#sandbox.bot.name}`);
-    if (!isHeard) this.#print(`(in a channel the bot answers when it is mentioned: @${this.#sandbox.bot.name} …)`);
-  }
-
-  #slash(line: string): void {
-    const running = this.#me.runs(line, { in: this.#here });
-    running.answer().catch((error: unknown) => this.#print(`(${(error as Error).message})`));
-  }
-
-  #command(line: string): void {
-    const [, name = "", rest = ""] = /^:(\S*)\s*(.*)$/.exec(line) ?? [];
-    const command = Object.hasOwn(this.#commands, name) ? this.#commands[name] : undefined;
-    if (command) command(rest);
-    else this.#print(`there is no :${name}\n${help}`);
-  }
-
-  #threadList(): string {
-    const list = this.#sandbox.threads().map((thread, index) => `  ${index + 1}  ${thread.name}`);
-    return list.length > 0
-      ? `:thread N goes to one of these\n${list.join("\n")}`
-      : "there is no thread yet: mention the bot in #general";
-  }
-
-  #saidByMe(messageId: string): boolean {
-    return this.#sandbox.messages(this.#here).some(({ id, authorId }) => id === messageId && authorId === this.#me.id);
-  }
-
-  #goTo(channel: Channel, last = 0): void {
-    this.#here = channel;
-    this.#reads = last > 0;
-    this.#reader.turnTo(channel.id, last);
-    this.#reads = false;
-  }
-
-  #prompt(): void {
-    if (!process.stdin.isTTY) return;
-    const place = "parentId" in this.#here ? `“${shortened(this.#here.name)}”` : "#general";
-    this.#terminal.setPrompt(`${this.#me.name} in ${place}> `);
-    this.#terminal.prompt(true);
-  }
-
-  /** Above the line that is being typed. */
-  #print(text: string): void {
-    if (process.stdout.isTTY) process.stdout.write("\r\u001b[K");
-    process.stdout.write(`${text}\n`);
-    this.#prompt();
-  }
-}
-
-function shortened(name: string): string {
-  const letters = Array.from(name);
-  return letters.length <= 24 ? name : `${letters.slice(0, 23).join("").trimEnd()}…`;
 }

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { programFolder } from "./support/program.ts";
@@ -39,6 +39,28 @@ describe("threadkeeper start, without a token", () => {
       expect([name, await mode(`data/sandbox/${name}`)]).toEqual([name, 0o600]);
     }
     expect(await readFile(path.join(place.folder, "data/sandbox/threadkeeper.log"), "utf8")).not.toContain("hello");
+  });
+
+  it("does not let two use the same folder", async () => {
+    const first = place.run(["start"]);
+    await first.prints("You are Ada.");
+    const second = place.run(["start"]);
+    expect(await second.ends()).toBe(1);
+    expect(second.output).toContain(`another Threadkeeper (process ${first.process.pid}) is using data/sandbox`);
+    expect(await first.kill("SIGKILL")).toBe("SIGKILL");
+    const third = place.run(["start"]);
+    third.says(":quit");
+    expect(await third.ends()).toBe(0);
+  });
+
+  it("says what to do when what was kept can't be read, and leaves it as it is", async () => {
+    await mkdir(path.join(place.folder, "data/sandbox"), { recursive: true });
+    const file = path.join(place.folder, "data/sandbox/discord.json");
+    await writeFile(file, "{bad");
+    const program = place.run(["start"]);
+    expect(await program.ends()).toBe(1);
+    expect(program.output).toContain("discord.json is not JSON: move it away to begin with a new sandbox");
+    expect(await readFile(file, "utf8")).toBe("{bad");
   });
 
   it("lets one be somebody else, list threads and read the help", async () => {
