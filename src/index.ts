@@ -23,7 +23,15 @@ export { type ErrorCode, type ErrorFields, StaleSessionError, ThreadkeeperError 
 export type { Json, JsonObject } from "./session/plain-json.ts";
 export type { Session } from "./session/session.ts";
 export type { Author, ContextMessage, SessionEvent } from "./session/session-event.ts";
-export type { CoveredInput, Input, LoadOptions, Run, SessionManager, Taken } from "./session/session-manager.ts";
+export type {
+  CoveredInput,
+  Input,
+  LoadOptions,
+  Run,
+  SessionManager,
+  StartOptions,
+  Taken,
+} from "./session/session-manager.ts";
 export { openStore } from "./session/store/open-store.ts";
 export type { Commit, Store, Stored } from "./session/store/store.ts";
 export { openSessions, type SessionsOptions } from "./session/store-session-manager.ts";

@@ -36,7 +36,7 @@ export interface Run {
 /** How a `take` ended. */
 export type Taken =
   | { readonly outcome: "run"; readonly run: Run }
-  /** Somebody runs; the input is stored and will be answered. */
+  /** Somebody runs, or no run was to be started; the input is stored and will be answered. */
   | { readonly outcome: "waiting" }
   /** This input is known already: answered, being answered, or waiting. */
   | { readonly outcome: "known" }
@@ -51,6 +51,11 @@ export interface LoadOptions {
    * alone is larger. Default 262,144.
    */
   readonly maxBytes?: number;
+}
+
+export interface StartOptions extends LoadOptions {
+  /** `false`: no run is started, and what waits waits on, for whoever takes the session up next. Default `true`. */
+  readonly start?: boolean;
 }
 
 /** Who makes, finds and saves sessions. Changing the storage changes nothing outside of it. */
@@ -74,12 +79,14 @@ export interface SessionManager {
    * taken over: its turn goes on under the same name with its inputs and what came since, unless it was complete.
    * @throws ThreadkeeperError `SESSION_NOT_FOUND` unless `create` is set
    */
-  take(sessionId: string, input?: Input, options?: LoadOptions & { readonly create?: boolean }): Promise<Taken>;
+  take(sessionId: string, input?: Input, options?: StartOptions & { readonly create?: boolean }): Promise<Taken>;
   /**
    * Ends a run. What came meanwhile makes the next run, which is returned; a run that was lost ends silently
    * (`undefined`). No wake-up is lost: both are one commit.
    */
-  finish(run: Run, options?: LoadOptions): Promise<Run | undefined>;
+  finish(run: Run, options?: StartOptions): Promise<Run | undefined>;
+  /** Lets go of a run without ending it: whoever takes the session up next goes on with its turn. */
+  release(run: Run): void;
   /** Takes the stored run away, whoever owns it, so that its later writes are refused; what waits, waits on. */
   interrupt(sessionId: string): Promise<CoveredInput[]>;
   /**

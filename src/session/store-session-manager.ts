@@ -22,7 +22,7 @@ import { randomId } from "./random-id.ts";
 import { checkSessionId, type Session } from "./session.ts";
 import { SessionChanges, type Step } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
-import type { CoveredInput, Input, LoadOptions, Run, SessionManager, Taken } from "./session-manager.ts";
+import type { CoveredInput, Input, LoadOptions, Run, SessionManager, StartOptions, Taken } from "./session-manager.ts";
 import { deepFreeze, parseControl } from "./session-record.ts";
 import { loadWindow } from "./session-window.ts";
 import type { Store } from "./store/store.ts";
@@ -111,7 +111,7 @@ class StoreSessionManager implements SessionManager {
   async take(
     sessionId: string,
     input?: Input,
-    { maxBytes = defaultMaxBytes, create = false }: LoadOptions & { readonly create?: boolean } = {},
+    { maxBytes = defaultMaxBytes, start = true, create = false }: StartOptions & { readonly create?: boolean } = {},
   ): Promise<Taken> {
     this.#check(sessionId);
     const arrived = input && checkInput(input);
@@ -120,7 +120,7 @@ class StoreSessionManager implements SessionManager {
         if (!stored && !create) throw notFound(sessionId);
         const control = stored ?? newControl(randomId());
         if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
-        const free = !control.run || (await this.#isAbandoned(control.run));
+        const free = start && (!control.run || (await this.#isAbandoned(control.run)));
         if (!free && !arrived) return { result: { outcome: "idle" } };
         if (!free && control.waiting.length >= this.#maxWaiting) {
           return { result: { outcome: "full", limit: this.#maxWaiting } };
@@ -133,18 +133,22 @@ class StoreSessionManager implements SessionManager {
     );
   }
 
-  async finish(run: Run, { maxBytes = defaultMaxBytes }: LoadOptions = {}): Promise<Run | undefined> {
+  async finish(run: Run, { maxBytes = defaultMaxBytes, start = true }: StartOptions = {}): Promise<Run | undefined> {
     const { sessionId } = run.session;
     this.#check(sessionId);
-    this.#given.delete(run.id);
+    this.release(run);
     const taken = await this.#giving((runId) =>
-      this.#changes.change<Taken>(sessionId, async (control) =>
-        control?.run?.id === run.id
-          ? this.#start(sessionId, control, withoutRun(control), runId, maxBytes)
-          : { result: { outcome: "idle" } },
-      ),
+      this.#changes.change<Taken>(sessionId, async (control) => {
+        if (control?.run?.id !== run.id) return { result: { outcome: "idle" } };
+        const next = withoutRun(control);
+        return start ? this.#start(sessionId, control, next, runId, maxBytes) : { next, result: { outcome: "idle" } };
+      }),
     );
     return taken.outcome === "run" ? taken.run : undefined;
+  }
+
+  release({ id }: Run): void {
+    this.#given.delete(id);
   }
 
   async interrupt(sessionId: string): Promise<CoveredInput[]> {

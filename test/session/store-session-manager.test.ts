@@ -377,6 +377,34 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
     });
 
+    it("an input may only be stored: it waits for whoever takes the session up, also where nobody runs", async () => {
+      const [ending, later] = [await another(), await another()];
+      expect(await ending.take("s", input("1"), { create: true, start: false })).toEqual({ outcome: "waiting" });
+      expect(await ending.take("s", undefined, { start: false })).toEqual({ outcome: "idle" });
+      expect(await later.unfinished()).toEqual(["s"]);
+      expect(runOf(await later.take("s")).inputs).toEqual([{ id: "1" }]);
+      expect(await ending.take("s", input("1"), { start: false })).toEqual({ outcome: "known" });
+    });
+
+    it("a run may be finished without a next one: what waits, waits on", async () => {
+      const run = runOf(await sessions.take("s", input("1"), { create: true }));
+      await sessions.take("s", input("2"));
+      expect(await sessions.finish(run, { start: false })).toBeUndefined();
+      expect(await sessions.unfinished()).toEqual(["s"]);
+      expect(runOf(await sessions.take("s")).inputs).toEqual([{ id: "2" }]);
+    });
+
+    it("a run may be let go of: who comes next goes on with its turn, and it may no longer write", async () => {
+      const run = runOf(await sessions.take("s", input("1"), { create: true }));
+      sessions.release(run);
+      const next = runOf(await sessions.take("s"));
+      expect(next).toMatchObject({ turn: run.turn, inputs: [{ id: "1" }] });
+      await expect(sessions.save(withEvents(run.session, said("late")), { run })).rejects.toMatchObject({
+        code: "RUN_LOST",
+      });
+      expect(await sessions.finish(next)).toBeUndefined();
+    });
+
     it("an input that comes twice counts once: while it waits, while it is answered, and after", async () => {
       const first = runOf(await sessions.take("s", input("1"), { create: true }));
       const again = async (id: string) => expect(await sessions.take("s", input(id))).toEqual({ outcome: "known" });
