@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { ThreadkeeperError } from "../errors.ts";
+import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
+import { type Logger, silentLogger } from "../log.ts";
 import { formatRecord, ownerKey, parseRecord } from "./session-record.ts";
 import type { Store, Stored } from "./store/store.ts";
 
@@ -24,10 +25,12 @@ const thisProcess: ProcessMark = {
 export class Owners {
   readonly #store: Store;
   readonly #mine: string;
+  readonly #log: Logger;
 
-  constructor(store: Store, mine: string) {
+  constructor(store: Store, mine: string, log: Logger = silentLogger) {
     this.#store = store;
     this.#mine = mine;
+    this.#log = log;
   }
 
   async arrive(): Promise<void> {
@@ -44,14 +47,26 @@ export class Owners {
   }
 
   /** Whether nobody will go on with what this owner began. */
-  async isGone(owner: string): Promise<boolean> {
-    if (owner === this.#mine) return false;
-    const key = ownerKey(owner);
+  async isGone(ownerId: string): Promise<boolean> {
+    if (ownerId === this.#mine) return false;
+    const key = ownerKey(ownerId);
     const [stored] = await this.#store.get([key]);
     if (stored === undefined) return true;
-    if (isAlive(parseOwner(key, stored.value), thisProcess)) return false;
+    const owner = this.#read(key, stored);
+    if (!owner || isAlive(owner, thisProcess)) return false;
     await this.#remove(key, stored);
     return true;
+  }
+
+  /** Of an owner whose record cannot be read nothing can be said, and what is others' must not be held up by it. */
+  #read(key: string, { value }: Stored): ProcessMark | undefined {
+    try {
+      return parseOwner(key, value);
+    } catch (error) {
+      const { code, message } = toThreadkeeperError(error);
+      this.#log.warn({ code, key }, `a process counts as there, since nothing else can be said of it: ${message}`);
+      return undefined;
+    }
   }
 
   async #remove(key: string, { version }: Stored): Promise<void> {
@@ -73,7 +88,7 @@ export function isAlive(owner: ProcessMark, here: ProcessMark): boolean {
   }
 }
 
-function parseOwner(key: string, text: string): ProcessMark {
+function parseOwner(key: string, text: string | undefined): ProcessMark {
   const { host, pid, start } = parseRecord(text, key);
   if (typeof host === "string" && Number.isSafeInteger(pid) && typeof start === "number") {
     return { host, pid: pid as number, start };

@@ -38,7 +38,7 @@ export function formatEvent(event: SessionEvent): string {
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
-export function parseControl(sessionId: string, text: string): Control {
+export function parseControl(sessionId: string, text: string | undefined): Control {
   const record = parseRecord(text, `the control record of session ${sessionId}`, sessionId);
   const { format: _format, ...control } = record;
   if (isControl(control)) return control;
@@ -48,14 +48,15 @@ export function parseControl(sessionId: string, text: string): Control {
 /** The event comes back frozen. @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
 export function parseEvent(sessionId: string, seq: number, text: string | undefined): SessionEvent {
   const what = `event ${seq} of session ${sessionId}`;
-  if (text === undefined) throw corrupt(`${what} is missing`, sessionId);
+  if (text === undefined) throw corrupt(`${what} is missing or cannot be read`, sessionId);
   const { event } = parseRecord(text, what, sessionId);
   if (isEvent(event) && event.seq === seq) return deepFreeze(event);
   throw corrupt(`${what} is not an event`, sessionId);
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
-export function parseRecord(text: string, what: string, sessionId?: string): JsonObject {
+export function parseRecord(text: string | undefined, what: string, sessionId?: string): JsonObject {
+  if (text === undefined) throw corrupt(`${what} cannot be read`, sessionId);
   let record: unknown;
   try {
     record = JSON.parse(text);

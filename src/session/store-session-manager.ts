@@ -61,7 +61,7 @@ class StoreSessionManager implements SessionManager {
     this.#log = log;
     this.#maxWaiting = maxWaiting;
     this.#owner = ownerId;
-    this.#owners = new Owners(store, ownerId);
+    this.#owners = new Owners(store, ownerId, log);
     this.#changes = new SessionChanges(store);
   }
 
@@ -257,7 +257,7 @@ function checkRun(sessionId: string, control: Control | undefined, run: Run): vo
 }
 
 /** A damaged record must not keep its session from being deleted. */
-function parseIfPossible(sessionId: string, text: string): Control {
+function parseIfPossible(sessionId: string, text: string | undefined): Control {
   try {
     return parseControl(sessionId, text);
   } catch (error) {

@@ -2,18 +2,22 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { hostname } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createLogger } from "../../src/log.ts";
 import { isAlive, Owners } from "../../src/session/owners.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import type { Store } from "../../src/session/store/store.ts";
+import { FaultyStore } from "../support/faulty-store.ts";
 import { contents, put } from "../support/store-contract.ts";
 
 describe("The owner of a run", () => {
+  let map: Map<string, string>;
   let store: Store;
   const record = (fields: object) =>
     JSON.stringify({ format: 1, host: hostname(), pid: process.pid, start: 0, ...fields });
 
   beforeEach(() => {
-    store = openMemoryStore();
+    map = new Map();
+    store = openMemoryStore(map);
   });
   afterEach(() => store.close());
 
@@ -70,10 +74,33 @@ describe("The owner of a run", () => {
     kill.mockRestore();
   });
 
-  it("with a record that cannot be read is an error, never gone", async () => {
-    for (const damaged of [record({ pid: "5" }), record({ host: 5 }), record({ start: "then" }), "{"]) {
-      await put(store, "owner/damaged", damaged);
-      await expect(new Owners(store, "mine").isGone("damaged")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  it("with a record that cannot be read counts as there, which the log says", async () => {
+    const written = [record({ pid: "5" }), record({ host: 5 }), record({ start: "then" }), "{", record({ format: 2 })];
+    const damages = [
+      ...written.map((text) => () => put(store, "owner/odd", text)),
+      async () => map.set("keyv:owner/odd", "garbage"),
+    ];
+    for (const damage of damages) {
+      await damage();
+      const lines: string[] = [];
+      const log = createLogger({ level: "warn", destination: { write: (line) => void lines.push(line) } });
+      expect(await new Owners(store, "mine", log).isGone("odd")).toBe(false);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain("owner/odd");
+      expect(await store.keys("owner/")).toEqual(["owner/odd"]);
     }
+  });
+
+  it("in a store that fails is an error, neither gone nor there", async () => {
+    const faulty = Object.assign(new FaultyStore(store), { failAt: 1 });
+    await expect(new Owners(faulty, "mine").isGone("other")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  it("can say goodbye even if its record was damaged meanwhile", async () => {
+    const mine = new Owners(store, "mine");
+    await mine.arrive();
+    map.set("keyv:owner/mine", "garbage");
+    await mine.leave();
+    expect(await store.keys("")).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/session/plain-json.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
 import type { Input, Run, SessionManager, Taken } from "../../src/session/session-manager.ts";
-import { controlKey, eventKey } from "../../src/session/session-record.ts";
+import { controlKey, eventKey, ownerKey } from "../../src/session/session-record.ts";
 import { openSqliteStore } from "../../src/session/store/sqlite.ts";
 import type { Store } from "../../src/session/store/store.ts";
 import { openSessions, type SessionsOptions } from "../../src/session/store-session-manager.ts";
@@ -701,6 +701,19 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
 
     it("are left alone while it is there", async () => {
       const other = await another();
+    it("but whose owner's record cannot be read are left alone, and hold up nobody", async () => {
+      const [odd, gone] = [await another({ ownerId: "odd" }), await another()];
+      await odd.take("s", input("1"), { create: true });
+      await gone.take("t", input("1"), { create: true });
+      await gone.close();
+      await place.spoil(ownerKey("odd"));
+      const next = await another();
+      expect(await next.unfinished()).toEqual(["t"]);
+      expect(await next.take("s", input("2"))).toEqual({ outcome: "waiting" });
+      expect(await next.interrupt("s")).toHaveLength(1);
+      expect(runOf(await next.take("s")).inputs).toEqual([{ id: "2" }]);
+    });
+
       await other.take("s", input("1"), { create: true });
       expect(await sessions.unfinished()).toEqual([]);
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
@@ -731,22 +744,43 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
   });
 
   describe("whose record is damaged", () => {
-    it("are an error in every call but delete, which is the way out", async () => {
-      await sessions.take("s", input("1"), { create: true });
-      await sessions.create({ sessionId: "other" });
-      await put(store, controlKey("s"), '{"format":1,"revision":"x"}');
-      const calls: (() => Promise<unknown>)[] = [
-        () => sessions.get("s"),
-        () => sessions.create({ sessionId: "s" }),
-        () => sessions.take("s", input("2"), { create: true }),
-        () => sessions.interrupt("s"),
-        () => sessions.reset("s"),
-      ];
-      for (const call of calls)
-        await expect(call()).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { sessionId: "s" } });
-      expect(await sessions.get("other")).toBeDefined();
-      expect(await sessions.delete("s")).toBe(true);
-      expect(Object.keys(await contents(store)).filter((key) => key.includes("/s"))).toEqual([]);
+    const damages: Record<string, () => Promise<void>> = {
+      "is another one": () => put(store, controlKey("s"), '{"format":1,"revision":"x"}'),
+      "cannot be read": () => place.spoil(controlKey("s")),
+    };
+    it.each(Object.entries(damages))(
+      "since it %s are an error in every call but delete, which is the way out",
+      async (_, damage) => {
+        await sessions.take("s", input("1"), { create: true });
+        const other = await sessions.create({ sessionId: "other" });
+        await damage();
+        const calls: (() => Promise<unknown>)[] = [
+          () => sessions.get("s"),
+          () => sessions.create({ sessionId: "s" }),
+          () => sessions.take("s", input("2"), { create: true }),
+          () => sessions.interrupt("s"),
+          () => sessions.reset("s"),
+        ];
+        for (const call of calls)
+          await expect(call()).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { sessionId: "s" } });
+        expect(await sessions.get("other")).toEqual(other);
+        expect(await sessions.delete("s")).toBe(true);
+        expect(Object.keys(await contents(store)).filter((key) => key.includes("/s"))).toEqual([]);
+      },
+    );
+
+    it("in an event that cannot be read are an error that names it, and can be reset", async () => {
+      await sessions.save(withEvents(await sessions.create({ sessionId: "s" }), asked("a"), said("b")));
+      await place.spoil(eventKey("s", 1));
+      const error = {
+        code: "STORE_CORRUPT",
+        fields: { sessionId: "s" },
+        message: expect.stringContaining("event 1 of"),
+      };
+      await expect(sessions.get("s")).rejects.toMatchObject(error);
+      await expect(sessions.take("s", input("1"))).rejects.toMatchObject(error);
+      expect(await sessions.reset("s")).toBe(true);
+      expect(texts(runOf(await sessions.take("s", input("1"))).session)).toEqual(["words of 1"]);
     });
 
     it("by a newer program are refused and stay untouched, by delete too", async () => {

@@ -6,6 +6,8 @@ import type { Commit, Store } from "../../src/session/store/store.ts";
 /** Where a store keeps its data, so that it can be opened more than once, also at the same time. */
 export interface StorePlace {
   open(): Promise<Store>;
+  /** Makes the value of `key` unreadable: neither ours nor Keyv's. */
+  spoil(key: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -51,6 +53,20 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
           expect((await (await open()).get(["key"]))[0]?.value).toBe(value);
         });
       }
+
+      it("that cannot be read are there, with a version to replace or remove them by, beside the others", async () => {
+        await write(store, { key: "a", put: { a: "1", b: "2", c: "3" } });
+        await place.spoil("a");
+        await place.spoil("b");
+        const [a, b, c, none] = await store.get(["a", "b", "c", "none"]);
+        expect(a).toEqual({ value: undefined, version: expect.anything() });
+        expect(b).toEqual({ value: undefined, version: expect.anything() });
+        expect([c?.value, none]).toEqual(["3", undefined]);
+        expect(await write(store, { key: "a", put: { a: "over" } })).toBe(false);
+        expect(await write(store, { key: "a", was: "another", put: { a: "over" } })).toBe(false);
+        expect(await write(store, { key: "a", was: a?.version, put: { a: "4" }, remove: ["b"] })).toBe(true);
+        expect(await contents(store)).toEqual({ a: "4", c: "3" });
+      });
 
       it("come back the same: 2 MB", async () => {
         const value = "0123456789abcdéf".repeat(131_072);

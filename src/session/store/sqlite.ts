@@ -66,7 +66,7 @@ class SqliteStore implements Store {
   readonly #reads = new Batches<Read, (Stored | undefined)[]>({
     choose: (waiting) => waiting.slice(0, maxReads),
     run: (reads) => this.#readAll(reads),
-    // What is damaged is the trouble of those who want it; a lock is everybody's, and nobody should wait twice.
+    // A damaged page is the trouble of those who want it; a lock is everybody's, and nobody should wait twice.
     mayBeOneJobs: (error) => !hasCode(error, "STORE_BUSY", "STORE_CLOSED"),
   });
   readonly #lists = new Lanes();
@@ -208,19 +208,8 @@ class SqliteStore implements Store {
     const rows = await this.#query(getSql, JSON.stringify(reads.flatMap(({ keys }) => keys.map(physical))));
     const found = new Map(rows.map((row) => [row["key"], row["value"]]));
     return reads.map(({ keys }) =>
-      keys.map((key) => (found.has(physical(key)) ? this.#stored(key, found.get(physical(key))) : undefined)),
+      keys.map((key) => (found.has(physical(key)) ? stored(found.get(physical(key))) : undefined)),
     );
-  }
-
-  #stored(key: string, text: unknown): Stored {
-    try {
-      return { value: keyvText.deserialize(text as string).value, version: text as string };
-    } catch (cause) {
-      throw new ThreadkeeperError("STORE_CORRUPT", `the value of ${key} in ${this.description} cannot be read`, {
-        fields: { key },
-        cause,
-      });
-    }
   }
 
   #unusable(why: string): ThreadkeeperError {
@@ -229,6 +218,16 @@ class SqliteStore implements Store {
 
   #checkOpen(): void {
     if (this.#closing) throw new ThreadkeeperError("STORE_CLOSED", `${this.description} is closed`);
+  }
+}
+
+/** Other programs may have put anything there, NULL and blobs too: as a version each is as good as a text. */
+function stored(cell: unknown): Stored {
+  const version = cell as string;
+  try {
+    return { value: keyvText.deserialize(version).value, version };
+  } catch {
+    return { value: undefined, version };
   }
 }
 

@@ -1,6 +1,7 @@
 /** A value and the opaque version that a later `commit` can hold it against. */
 export interface Stored {
-  readonly value: string;
+  /** `undefined`: there is a value, but it cannot be read. It can be replaced and removed like any other. */
+  readonly value: string | undefined;
   readonly version: string;
 }
 
@@ -22,8 +23,9 @@ export interface Commit {
 
 /**
  * Where sessions are kept: three verbs over a Keyv adapter's own connection. Keys are printable ASCII, at most 240
- * characters; values are strings and come back the same. "Cannot read" is never "does not exist": every failure throws
- * a `ThreadkeeperError` (`STORE_UNAVAILABLE`, `STORE_BUSY`, `STORE_CORRUPT`, `STORE_FULL`, `STORE_CLOSED`).
+ * characters; values are strings and come back the same. "Cannot read" is never "does not exist": one unreadable value
+ * is a `Stored` without a value, so that nobody else's is held up by it, and every failure of the store throws a
+ * `ThreadkeeperError` (`STORE_UNAVAILABLE`, `STORE_BUSY`, `STORE_CORRUPT`, `STORE_FULL`, `STORE_CLOSED`).
  */
 export interface Store {
   /** What kind of store it is and where, for messages. Holds no password. */
