@@ -2,6 +2,7 @@ import type { Control } from "./control.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { controlKey, eventKey, parseControl, parseEvent } from "./session-record.ts";
 import type { Store } from "./store/store.ts";
+import { startsTurn } from "./turn-start.ts";
 
 const firstBatch = 32;
 const largestBatch = 512;
@@ -37,14 +38,15 @@ export async function loadWindow(
       const text = values[index]?.value;
       const event = parseEvent(sessionId, each, text);
       const newer = newestFirst.at(-1);
-      if (newer?.message.role === "user" && event.message.role !== "user") cut = newestFirst.length;
+      if (newer && startsTurn(newer, event)) cut = newestFirst.length;
       bytes += Buffer.byteLength(text as string);
       if (bytes > maxBytes && cut > 0) return newestFirst.slice(0, cut).reverse();
       newestFirst.push(event);
     }
     seq = from;
     const average = bytes / newestFirst.length;
-    batch = Math.min(largestBatch, Math.max(1, Math.ceil((maxBytes - bytes) / average) + 1));
+    const least = cut > 0 ? 1 : firstBatch;
+    batch = Math.min(largestBatch, Math.max(least, Math.ceil((maxBytes - bytes) / average) + 1));
   }
   return newestFirst.reverse();
 }

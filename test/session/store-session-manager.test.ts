@@ -240,15 +240,19 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       const session = await sessions.save(
         withEvents(await sessions.create({ sessionId: "s" }), { ...asked("x"), id: "same" }),
       );
-      const wrong: object[] = [
-        { ...asked("x"), id: "" },
-        { ...asked("x"), turn: 5 },
-        { ...asked("x"), message: { role: "judge", content: "" } },
-        { ...asked("y"), id: "same" },
+      const wrong: [path: string, event: object][] = [
+        [".id", { ...asked("x"), id: "" }],
+        [".turn", { ...asked("x"), turn: 5 }],
+        [".message.role", { ...asked("x"), message: { role: "judge", content: "" } }],
+        [".message.content", { ...asked("x"), message: { role: "user" } }],
+        [".author.name", { ...asked("x"), author: { id: "5" } }],
+        [".context[0].text", { ...asked("x"), context: [{ id: "1", author: { id: "5", name: "Ada" } }] }],
+        [".id", { ...asked("y"), id: "same" }],
       ];
-      for (const event of wrong) {
-        await expect(sessions.save(withEvents(session, event as SessionEvent))).rejects.toMatchObject({
+      for (const [path, event] of wrong) {
+        await expect(sessions.save(withEvents(session, asked("fine"), event as SessionEvent))).rejects.toMatchObject({
           code: "INPUT_INVALID",
+          fields: { path: expect.stringMatching(new RegExp(`^event .*${path.replace(/[[\]]/g, ".")}$`)) },
         });
       }
       const twice = asked("twice");
@@ -296,7 +300,9 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
 
     it("and what many people said before one answer is never parted", async () => {
       const turn = [asked("a"), asked("b"), asked("c"), said("to all of you")];
-      await sessions.save(withEvents(await sessions.create({ sessionId: "s" }), asked("old"), said("older"), ...turn));
+      await sessions.save(
+        withEvents(await sessions.create({ sessionId: "s" }), asked("old", "o"), said("older", "o"), ...turn),
+      );
       expect(texts(await sessions.get("s", { maxBytes: 1 }))).toEqual(["a", "b", "c", "to all of you"]);
     });
 
@@ -349,6 +355,14 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
         message: { role: "user", content: "hello" },
       });
       expect(await (await another()).get("s")).toEqual(run.session);
+    });
+
+    it("and only with it a save can end a turn: without one it leaves what was abandoned to be answered", async () => {
+      const dying = await another();
+      const dead = runOf(await dying.take("s", input("1"), { create: true }));
+      await dying.close();
+      await sessions.save(withEvents((await sessions.get("s")) as Session, said("outside")), { ended: true });
+      expect(runOf(await sessions.take("s"))).toMatchObject({ turn: dead.turn, inputs: [{ id: "1" }] });
     });
 
     it("and a plain turn is three commits", async () => {
@@ -504,6 +518,20 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(texts(await sessions.save(withEvents(after, said("outside"))))).toEqual(["words of 1", "one", "outside"]);
     });
 
+    it("an input is at most 1,000,000 bytes as stored; the error says so, and nothing is stored", async () => {
+      await sessions.create({ sessionId: "s" });
+      const frame = JSON.stringify({ id: "1", content: "" }).length;
+      for (const content of ["x".repeat(1_000_001 - frame), "é".repeat(500_000)]) {
+        await expect(sessions.take("s", { id: "1", content })).rejects.toMatchObject({
+          code: "INPUT_INVALID",
+          message: expect.stringContaining("1,000,000"),
+        });
+      }
+      expect(await sessions.take("s")).toEqual({ outcome: "idle" });
+      const content = "x".repeat(1_000_000 - frame);
+      expect(texts(runOf(await sessions.take("s", { id: "1", content })).session)).toEqual([content]);
+    });
+
     it("so many may wait, and one more is not stored, so that it can come again", async () => {
       const manager = await another({ maxWaiting: 3 });
       const run = runOf(await manager.take("s", input("0"), { create: true }));
@@ -537,17 +565,33 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       ]);
     });
 
-    it("an input is a text or parts, under an id", async () => {
-      await sessions.create({ sessionId: "s" });
-      for (const wrong of [
-        { content: "x" },
-        { id: "", content: "x" },
-        { id: "1" },
-        { id: "1", content: 5 },
-        { id: "1", content: ["x"] },
-      ]) {
-        await expect(sessions.take("s", wrong as Input)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    it("an input is a text or parts, under an id, with whole authors; the error names the path, and nothing is stored", async () => {
+      const session = await sessions.create({ sessionId: "s" });
+      const author = { id: "5", name: "Ada" };
+      const near = { id: "0", author, text: "near" };
+      const whole = { id: "1", content: "x", author, context: [near] };
+      const wrong: [path: string, input: unknown][] = [
+        ["input", "x"],
+        ["input.id", { content: "x" }],
+        ["input.id", { ...whole, id: "" }],
+        ["input.content", { id: "1" }],
+        ["input.content", { ...whole, content: 5 }],
+        ["input.content[0]", { ...whole, content: ["x"] }],
+        ["input.content[1].type", { ...whole, content: [{ type: "text", text: "x" }, {}] }],
+        ["input.author", { ...whole, author: "Ada" }],
+        ["input.author.name", { ...whole, author: { id: "5" } }],
+        ["input.author.id", { ...whole, author: { id: 5, name: "Ada" } }],
+        ["input.context", { ...whole, context: near }],
+        ["input.context[1].text", { ...whole, context: [near, { id: "2", author }] }],
+        ["input.context[0].author.name", { ...whole, context: [{ ...near, author: { id: "5" } }] }],
+        ["input.context[0].id", { ...whole, context: [{ author, text: "near" }] }],
+      ];
+      for (const [path, each] of wrong) {
+        const error = { code: "INPUT_INVALID", message: expect.stringContaining(path), fields: { path } };
+        await expect(sessions.take("s", each as Input)).rejects.toMatchObject(error);
       }
+      expect(await sessions.get("s")).toEqual(session);
+      expect(await sessions.take("s")).toEqual({ outcome: "idle" });
       const content = [{ type: "text" as const, text: "part" }];
       expect(runOf(await sessions.take("s", { id: "1", content })).session.events[0]?.message).toEqual({
         role: "user",
@@ -699,8 +743,6 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(texts(await sessions.save(withEvents(session, said("outside"))))).toEqual(["words of 1", "outside"]);
     });
 
-    it("are left alone while it is there", async () => {
-      const other = await another();
     it("but whose owner's record cannot be read are left alone, and hold up nobody", async () => {
       const [odd, gone] = [await another({ ownerId: "odd" }), await another()];
       await odd.take("s", input("1"), { create: true });
@@ -714,6 +756,8 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(runOf(await next.take("s")).inputs).toEqual([{ id: "2" }]);
     });
 
+    it("are left alone while it is there", async () => {
+      const other = await another();
       await other.take("s", input("1"), { create: true });
       expect(await sessions.unfinished()).toEqual([]);
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
