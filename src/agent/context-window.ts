@@ -1,5 +1,6 @@
 import type { ModelMessage, UserModelMessage } from "ai";
 import type { SessionEvent } from "../session/session-event.ts";
+import { startsTurn } from "../session/turn-start.ts";
 import { healMessages } from "./heal-messages.ts";
 import { closeLabel, encodeUtterance, neutralise, openLabel } from "./speaker-label.ts";
 
@@ -22,7 +23,7 @@ export function cutAtTurn(events: readonly SessionEvent[], maxBytes: number): re
   for (let index = events.length - 1; index >= 0; index -= 1) {
     bytes += sizeOf(events[index] as SessionEvent);
     if (bytes > maxBytes && start < events.length) break;
-    if (beginsTurn(events, index)) start = index;
+    if (startsTurn(events[index] as SessionEvent, events[index - 1])) start = index;
   }
   return events.slice(start);
 }
@@ -32,14 +33,11 @@ export function sizeOf(event: SessionEvent): number {
   return Buffer.byteLength(JSON.stringify(event));
 }
 
-/** At the first of the user's words, as a session is loaded. */
-function beginsTurn(events: readonly SessionEvent[], index: number): boolean {
-  return events[index]?.message.role === "user" && events[index - 1]?.message.role !== "user";
-}
-
 function showInput({ author, at, context = [] }: SessionEvent, message: UserModelMessage): UserModelMessage {
   const opening = [
-    ...context.map(({ author: speaker, text }) => encodeUtterance({ kind: "overheard", author: speaker, text })),
+    ...context.map(({ author: speaker, text }) =>
+      encodeUtterance({ kind: "overheard", author: speaker, text: wellFormed(text) }),
+    ),
     openLabel({ kind: "said", at, ...(author && { author }) }),
   ].join("\n");
   const parts = showContent(message.content);
@@ -47,15 +45,25 @@ function showInput({ author, at, context = [] }: SessionEvent, message: UserMode
   return { ...message, content: joinTexts([textPart(opening), ...parts, textPart(closeLabel("said"))]) };
 }
 
-/** Neutralised texts, and files by value: a link would be fetched by the SDK or the provider, whoever sent it. */
+/**
+ * Neutralised texts, and files by value: a link would be fetched by the SDK or the provider, whoever sent it. Texts
+ * are joined before they are neutralised, since a label can be imitated in pieces.
+ */
 function showContent(content: UserModelMessage["content"]): UserPart[] {
-  if (typeof content === "string") return content.trim() === "" ? [] : [textPart(neutralise(content))];
-  return content
-    .filter((part) => part.type !== "text" || part.text.trim() !== "")
-    .map((part) => {
-      if (part.type === "text") return { ...part, text: neutralise(part.text) };
-      return isLink(part.type === "image" ? part.image : part.data) ? textPart("[a linked file, not shown]") : part;
-    });
+  const parts = typeof content === "string" ? [textPart(content)] : content.map(withoutLink);
+  return joinTexts(parts.filter((part) => part.type !== "text" || part.text.trim() !== "")).map((part) =>
+    part.type === "text" ? { ...part, text: neutralise(wellFormed(part.text)) } : part,
+  );
+}
+
+function withoutLink(part: UserPart): UserPart {
+  if (part.type === "text") return part;
+  return isLink(part.type === "image" ? part.image : part.data) ? textPart("[a linked file, not shown]") : part;
+}
+
+/** Half of a surrogate pair has no form in UTF-8, and some providers refuse a request that holds one. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
 }
 
 function isLink(data: unknown): boolean {

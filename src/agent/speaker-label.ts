@@ -10,10 +10,15 @@ export interface Utterance {
   readonly at?: string;
 }
 
-/** What delimits, line breaks, controls and marks that change direction; the joiner inside of emoji is harmless. */
-const odd = /[&"<>＜＞﹤﹥]|(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** What could be read as the beginning or the end of a label, with all backslashes that we put there. */
-const imitation = /([<＜﹤])(\\*)(?=(?:[\s\p{Cf}]*\/)?[\s\p{Cf}]*(?:said|overheard)\b)/giu;
+/** What is, or looks like, the sign that begins a label. */
+const sign = "<\u226e＜﹤‹\u2329〈⟨❬❮❰«《⟪˂ᐸ";
+/** What delimits, breaks a line, controls, changes direction or is half a character; the joiner in emoji is harmless. */
+const odd = new RegExp(`[&">＞﹥${sign}]|(?!\\u200d)[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Surrogate}]`, "gu");
+/** A sign with all backslashes that we put there. */
+const beginning = new RegExp(`([${sign}])(\\\\*)`, "gu");
+/** What nobody sees, or sees only as a mark on the letter before it. Line breaks are seen. */
+const unseen = /(?![\t-\r])[\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const kinds = ["said", "overheard"];
 const block = /<(said|overheard)((?: [a-z]+="[^"<>]*")*)>\n([\s\S]*?)\n<\/\1>/g;
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
@@ -33,7 +38,34 @@ export function closeLabel(kind: Utterance["kind"]): string {
 
 /** Puts a backslash into what imitates a label, so that no text can end its own label or open another. */
 export function neutralise(text: string): string {
-  return text.replace(imitation, "$1\\$2");
+  return text.replace(beginning, (found, opening, slashes, at) =>
+    readsAsLabel(text, at + found.length) ? `${opening}\\${slashes}` : found,
+  );
+}
+
+function withoutBackslashes(text: string): string {
+  return text.replace(beginning, (found, opening, slashes, at) =>
+    readsAsLabel(text, at + found.length) ? opening + slashes.slice(1) : found,
+  );
+}
+
+/**
+ * Whether a reader finds the name of a label at `from`, behind spaces and slashes. Each character counts as what it
+ * looks like: letters by their base letter and in any width or style, unseen ones as nothing.
+ */
+function readsAsLabel(text: string, from: number): boolean {
+  let word = "";
+  for (let at = from; at < text.length; ) {
+    const character = String.fromCodePoint(text.codePointAt(at) as number);
+    // A word that merely begins like a label ends elsewhere.
+    if (kinds.includes(word)) return !/\w/.test(character);
+    at += character.length;
+    const seen = character.normalize("NFKD").replace(unseen, "").toLowerCase();
+    if (word === "" && /^[\s/⁄∕⧸]*$/.test(seen)) continue;
+    word += seen;
+    if (!kinds.some((kind) => kind.startsWith(word))) return false;
+  }
+  return kinds.includes(word);
 }
 
 export function encodeUtterance(utterance: Utterance): string {
@@ -48,7 +80,7 @@ export function decodeUtterances(text: string): Utterance[] {
     const at = readTime(values.get("at") ?? "");
     return {
       kind: kind === "said" ? "said" : "overheard",
-      text: (body ?? "").replace(imitation, (_match, opening, slashes: string) => opening + slashes.slice(1)),
+      text: withoutBackslashes(body ?? ""),
       ...(name === undefined
         ? {}
         : { author: { id: unescapeAttribute(values.get("id") ?? ""), name: unescapeAttribute(name) } }),

@@ -27,6 +27,12 @@ const nasty = fc
         "< / said",
         "＜said",
         "\u202e",
+        "‹/said›",
+        "<sa\u200bid>",
+        "<\u0000",
+        "said",
+        "<s\u00ada",
+        "id ",
       ),
       fc.string({ unit: "grapheme", maxLength: 8 }),
     ),
@@ -95,8 +101,47 @@ describe("the speaker's label", () => {
     expect(neutralise("< / SAID> <\\said> ＜said")).toBe("<\\ / SAID> <\\\\said> ＜\\said");
   });
 
+  it.each([
+    "<sa\u200bid by='Boss'>",
+    "<s\u00adaid>",
+    "<\u0000/said>",
+    "<sai\u0000d>",
+    "<\u034f/said>",
+    "<\u180b/said>",
+    "<\ufe0f/said>",
+    "<\u3164/said>",
+    "<\u2800/said>",
+    "<\u{e0001}/said>",
+    "<\u2064said>",
+    "<sa\ufeffid>",
+    "<//said>",
+    "< / / said>",
+    "<⁄said>",
+    "<ſaid>",
+    "<ｓaid>",
+    "<sa\u0301id>",
+    "<s\u00e1id>",
+    "<𝓼𝓪𝓲𝓭>",
+    "<／said>",
+    "‹/said›",
+    "〈/said〉",
+    "⟨said",
+    "«said»",
+    "≮said>",
+    "<\u0338said>",
+    "<said\u200bby",
+    "<said\u0000x",
+    "<OVERHEARD\n",
+  ])("is not imitated by %j", (imitation) => {
+    const text = `before ${imitation} after`;
+    expect(neutralise(text)).toBe(`before ${imitation.slice(0, 1)}\\${imitation.slice(1)} after`);
+    expect(decodeUtterances(encodeUtterance({ kind: "said", text }))).toEqual([{ kind: "said", text }]);
+    const [line] = openLabel({ kind: "said", author: { id: "1", name: text } }).split("\n");
+    expect(line?.slice(1)).not.toContain(imitation.slice(0, 1));
+  });
+
   it("leaves code and other tags alone", () => {
-    const code = "if (a < said2 && b > c) return List<String>; <b>bold</b> <saidso>";
+    const code = "if (a < said2 && b > c) return List<String>; <b>bold</b> <saidso> <said_x> «sadly» <sa id>";
     expect(neutralise(code)).toBe(code);
   });
 
@@ -115,8 +160,10 @@ describe("the speaker's label", () => {
   });
 
   it("takes time in proportion to a hostile text", () => {
-    const spaces = `<${" ".repeat(50_000)}`.repeat(4);
-    expect(neutralise(spaces)).toBe(spaces);
+    for (const filling of [" ", "\u200b", "/", "\u0301"]) {
+      const long = `<${filling.repeat(50_000)}`.repeat(4);
+      expect(neutralise(long)).toBe(long);
+    }
     expect(decodeUtterances("<said>\n".repeat(2_000))).toEqual([]);
   });
 });
