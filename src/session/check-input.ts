@@ -4,27 +4,46 @@ import { plainJson } from "./plain-json.ts";
 import type { Session } from "./session.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { Input } from "./session-manager.ts";
-import { isEvent, isInput } from "./session-record.ts";
+import { eventShape, inputShape } from "./session-record.ts";
+import type { Shape } from "./shape.ts";
+
+/** In bytes as stored. What waits is written anew with every input that comes, so that none of them may be large. */
+const maxInputBytes = 1_000_000;
 
 /** A copy of `input` as it waits. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 export function checkInput(input: Input): WaitingInput {
   const plain = plainJson(input, "input");
-  if (!isInput(plain)) throw invalid("an input has an id, and a content that is a text or a list of parts");
+  checkShape(inputShape, plain, "input");
+  const bytes = Buffer.byteLength(JSON.stringify(plain));
+  if (bytes > maxInputBytes) {
+    const [bound, size] = [maxInputBytes, bytes].map((each) => each.toLocaleString("en-US"));
+    throw invalid(`an input is at most ${bound} bytes as JSON, this one is ${size}`, "input");
+  }
   return { ...plain, at: new Date().toISOString() };
 }
 
 /** Copies of the events that were not saved yet. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 export function checkNewEvents({ events }: Session): SessionEvent[] {
   const ids = new Set(events.filter((event) => event.seq !== undefined).map((event) => event.id));
-  const added = events.filter((event) => event.seq === undefined).map((event) => plainJson(event, `event ${event.id}`));
-  for (const event of added as unknown[]) {
-    if (!isEvent(event)) throw invalid("an event has an id, a time, a turn and a message with a role");
-    if (ids.has(event.id)) throw invalid(`there is an event ${event.id} in the session already`);
-    ids.add(event.id);
-  }
-  return added;
+  return events
+    .filter((event) => event.seq === undefined)
+    .map((event) => {
+      const path = `event ${event.id}`;
+      const plain = plainJson(event, path);
+      checkShape(eventShape, plain, path);
+      if (ids.has(plain.id)) throw invalid(`${path} is in the session already`, `${path}.id`);
+      ids.add(plain.id);
+      return plain;
+    });
 }
 
-function invalid(why: string): ThreadkeeperError {
-  return new ThreadkeeperError("INPUT_INVALID", why);
+function checkShape(shape: Shape, value: unknown, where: string): void {
+  const wrong = shape(value);
+  if (wrong === undefined) return;
+  const path = `${where}${wrong}`;
+  throw invalid(`${path} is missing, or not what it must be`, path);
+}
+
+function invalid(why: string, path: string): ThreadkeeperError {
+  return new ThreadkeeperError("INPUT_INVALID", why, { fields: { path } });
 }

@@ -69,15 +69,18 @@ export interface SessionManager {
    *
    * The session must be unchanged since it was read (else `StaleSessionError`); inputs that came to wait don't change
    * it. With `run`, the write stands if the run is still the stored one (else `RUN_LOST`), and `ended` marks its turn
-   * as complete in the same commit. Without one, nobody may be running on it (else `StaleSessionError`).
-   * @throws ThreadkeeperError `NOT_PLAIN_JSON`, `INPUT_INVALID` for an event that is none, or is there already
+   * as complete in the same commit. Without one, nobody may be running on it (else `StaleSessionError`), and `ended`
+   * says nothing.
+   * @throws ThreadkeeperError `NOT_PLAIN_JSON`, `INPUT_INVALID` for an event that is none, or whose id one of the
+   * session's loaded events has
    */
   save(session: Session, options?: { readonly run?: Run; readonly ended?: boolean }): Promise<Session>;
   /**
    * The one door to a turn. In one commit: ignores an input already known, else adds it to what waits, and, if nobody
    * runs, starts a run with all that waits, whose events are saved by that same commit. A run whose owner is gone is
    * taken over: its turn goes on under the same name with its inputs and what came since, unless it was complete.
-   * @throws ThreadkeeperError `SESSION_NOT_FOUND` unless `create` is set
+   * @throws ThreadkeeperError `SESSION_NOT_FOUND` unless `create` is set, `NOT_PLAIN_JSON`, and `INPUT_INVALID` for an
+   * input that is none or has more than 1,000,000 bytes as JSON
    */
   take(sessionId: string, input?: Input, options?: StartOptions & { readonly create?: boolean }): Promise<Taken>;
   /**

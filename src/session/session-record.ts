@@ -13,8 +13,10 @@ import { ThreadkeeperError } from "../errors.ts";
 import type { Control } from "./control.ts";
 import type { JsonObject } from "./plain-json.ts";
 import type { SessionEvent } from "./session-event.ts";
+import { count, list, name, object, oneOf, optional, type Shape, text } from "./shape.ts";
 
 const format = 1;
+const recordShape = object({ format: count });
 
 export const controlKey = (sessionId: string): string => `control/${sessionId}`;
 export const eventPrefix = (sessionId: string): string => `event/${sessionId}/`;
@@ -41,8 +43,9 @@ export function formatEvent(event: SessionEvent): string {
 export function parseControl(sessionId: string, text: string | undefined): Control {
   const record = parseRecord(text, `the control record of session ${sessionId}`, sessionId);
   const { format: _format, ...control } = record;
-  if (isControl(control)) return control;
-  throw corrupt(`the control record of session ${sessionId} is not one`, sessionId);
+  const wrong = controlShape(control);
+  if (wrong === undefined) return control as JsonObject & Control;
+  throw corrupt(`the control record of session ${sessionId} is not one (${wrong})`, sessionId);
 }
 
 /** The event comes back frozen. @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
@@ -50,8 +53,11 @@ export function parseEvent(sessionId: string, seq: number, text: string | undefi
   const what = `event ${seq} of session ${sessionId}`;
   if (text === undefined) throw corrupt(`${what} is missing or cannot be read`, sessionId);
   const { event } = parseRecord(text, what, sessionId);
-  if (isEvent(event) && event.seq === seq) return deepFreeze(event);
-  throw corrupt(`${what} is not an event`, sessionId);
+  const wrong = eventShape(event);
+  if (wrong !== undefined) throw corrupt(`${what} is not an event (${wrong || "not an object"})`, sessionId);
+  const read = event as unknown as SessionEvent;
+  if (read.seq === seq) return deepFreeze(read);
+  throw corrupt(`${what} is another one`, sessionId);
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
@@ -63,84 +69,63 @@ export function parseRecord(text: string | undefined, what: string, sessionId?: 
   } catch (cause) {
     throw corrupt(`${what} is not JSON`, sessionId, cause);
   }
-  if (!isObject(record) || !isCount(record["format"])) throw corrupt(`${what} is not a record`, sessionId);
-  if (record["format"] > format) {
+  if (!isRecord(record)) throw corrupt(`${what} is not a record`, sessionId);
+  if (record.format > format) {
     throw new ThreadkeeperError(
       "STORE_FORMAT_NEWER",
-      `${what} was written by a newer program (format ${record["format"]}, this one reads ${format}); update this one`,
-      { fields: { sessionId, format: record["format"] } },
+      `${what} was written by a newer program (format ${record.format}, this one reads ${format}); update this one`,
+      { fields: { sessionId, format: record.format } },
     );
   }
   return record;
 }
 
-/** What both a stored and a new event must have. */
-export function isEvent(value: unknown): value is SessionEvent {
-  return (
-    isObject(value) &&
-    isText(value["id"]) &&
-    isText(value["at"]) &&
-    isText(value["turn"]) &&
-    isObject(value["message"]) &&
-    ["system", "user", "assistant", "tool"].includes(value["message"]["role"] as string)
-  );
-}
+const author = object({ id: name, name: text });
+const context = list(object({ id: name, author, text }));
+const parts = list(object({ type: name }));
+const content: Shape = (value) => (typeof value === "string" ? undefined : parts(value));
 
-/** What both a waiting and a new input must have. */
-export function isInput(value: unknown): value is { id: string; content: string | JsonObject[] } {
-  return (
-    isObject(value) &&
-    isText(value["id"]) &&
-    (typeof value["content"] === "string" || (Array.isArray(value["content"]) && value["content"].every(isObject)))
-  );
+/** What both a stored and a new event must be. */
+export const eventShape = object({
+  id: name,
+  at: name,
+  turn: name,
+  author: optional(author),
+  context: optional(context),
+  message: object({ role: oneOf("system", "user", "assistant", "tool"), content }),
+});
+
+const input = { id: name, content, author: optional(author), context: optional(context) };
+
+/** What a new input must be. */
+export const inputShape = object(input);
+
+const controlShape = object({
+  revision: name,
+  saves: count,
+  count,
+  state: object({}),
+  handled: object({ recent: list(name), mark: optional(name) }),
+  waiting: list(object({ ...input, at: name })),
+  run: optional(
+    object({
+      id: name,
+      turn: name,
+      owner: name,
+      inputs: list(object({ id: name, author: optional(author) })),
+      ended: optional(oneOf(true)),
+    }),
+  ),
+});
+
+function isRecord(value: unknown): value is JsonObject & { readonly format: number } {
+  return recordShape(value) === undefined;
 }
 
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);
   return Object.freeze(value);
-}
-
-function isControl(value: JsonObject): value is JsonObject & Control {
-  const { revision, saves, count, state, handled, waiting, run } = value;
-  return (
-    isText(revision) &&
-    isCount(saves) &&
-    isCount(count) &&
-    isObject(state) &&
-    isObject(handled) &&
-    isList(handled["recent"], isText) &&
-    (handled["mark"] === undefined || isText(handled["mark"])) &&
-    isList(waiting, (input) => isInput(input) && isText((input as JsonObject)["at"])) &&
-    (run === undefined || isRun(run))
-  );
-}
-
-function isRun(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    isText(value["id"]) &&
-    isText(value["turn"]) &&
-    isText(value["owner"]) &&
-    isList(value["inputs"], (input) => isObject(input) && isText(input["id"])) &&
-    (value["ended"] === undefined || value["ended"] === true)
-  );
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isItem);
 }
 
 function corrupt(why: string, sessionId: string | undefined, cause?: unknown): ThreadkeeperError {

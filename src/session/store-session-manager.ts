@@ -102,7 +102,7 @@ class StoreSessionManager implements SessionManager {
       const before = control ?? newControl(randomId());
       const events = added.map((event, index) => deepFreeze({ ...event, seq: before.count + index }));
       const saved = withSaved(before, events.length, state);
-      const next = ended ? withEnded(saved) : saved;
+      const next = run && ended ? withEnded(saved) : saved;
       const known = given.events.filter((event) => event.seq !== undefined);
       return { next, events, result: session(sessionId, next, [...known, ...events]) };
     });

@@ -107,6 +107,7 @@ describe("Records", () => {
       { ...whole, waiting: [{ id: "1", content: 5, at: "now" }] },
       { ...whole, waiting: [{ id: "1", content: ["text"], at: "now" }] },
       { ...whole, waiting: [{ id: "1", content: "x" }] },
+      { ...whole, waiting: [{ id: "1", content: "x", at: "now", author: { id: "5" } }] },
       { ...whole, run: null },
       ...["id", "turn", "owner", "inputs"].map((key) => ({ ...whole, run: { ...run, [key]: undefined } })),
       { ...whole, run: { ...run, inputs: [{}] } },
@@ -117,6 +118,8 @@ describe("Records", () => {
     for (const key of ["id", "at", "turn", "message", "seq"]) {
       damaged(() => parseEvent("s", 7, formatEvent({ ...event, [key]: undefined })));
     }
-    damaged(() => parseEvent("s", 7, formatEvent({ ...event, message: { role: "judge" } } as never)));
+    for (const part of [{ message: { role: "judge", content: "" } }, { author: { id: "5" } }, { context: [{}] }]) {
+      damaged(() => parseEvent("s", 7, formatEvent({ ...event, ...part } as never)));
+    }
   });
 });
