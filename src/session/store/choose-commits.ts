@@ -27,8 +27,8 @@ function keysOf({ key, put, remove = [] }: Commit): string[] {
   return [key, ...put.keys(), ...remove];
 }
 
-function sizeOf({ put }: Commit): number {
-  let characters = 0;
+function sizeOf({ was, put }: Commit): number {
+  let characters = was?.length ?? 0;
   for (const [key, value] of put) characters += key.length + value.length;
   return characters;
 }
