@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentResult, CallFailed } from "./agent-event.ts";
-import { consumerGone } from "./turn.ts";
+import { ConsumerGone } from "./turn.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
 /** What happens in a call, as it is pulled; returns the call's result. */
@@ -24,7 +24,7 @@ export function openStream(
     return { done: true, value: step.value && "result" in step.value ? step.value.result : undefined };
   };
   const leave = async () => {
-    left.abort(consumerGone());
+    left.abort(new ConsumerGone());
     return translate(events.return(undefined));
   };
   return {

@@ -40,7 +40,10 @@ export interface AgentOptions {
 }
 
 export interface ResumeOptions {
-  /** Ends the run. Its reason may be a `ThreadkeeperError` (`RUN_LOST`, `RUN_SHUTDOWN`); any other is a stop. */
+  /**
+   * Ends the run. Its reason may be a `ThreadkeeperError` (`RUN_LOST`, `RUN_SHUTDOWN`); any other is a stop. What waits
+   * in the session goes on by the calls that wait for it, or else when somebody calls next.
+   */
   readonly signal?: AbortSignal;
   /** Called once the store has taken or refused the input: from then on, calls that begin later come behind it. */
   readonly onTaken?: () => void;
@@ -108,7 +111,8 @@ export class Agent {
   /**
    * The same run as its events, as they happen. Never throws: it ends with `turn-end`, `turn-failed` or `call-failed`
    * (or with nothing, when its input is answered elsewhere or the session was reset). Pulling past `turn-end` finishes
-   * the run; to stop pulling before is to stop it.
+   * the run; to leave before (`break`, `return()`) is to stop it, unless it answers others' inputs too: those keep their
+   * turn, which goes on in the next call that waits for it, or else when somebody calls next.
    */
   stream(input: string | UserContent, options: RunOptions = {}): AgentStream {
     return openStream(options.signal, (signal) => this.#events(input, options, signal));
@@ -117,6 +121,15 @@ export class Agent {
   /** Takes up what waits in a session, if nobody runs. */
   resume(sessionId: string, options: ResumeOptions = {}): AgentStream {
     return openStream(options.signal, (signal) => this.#resume(sessionId, options, signal));
+  }
+
+  /**
+   * For an end in order: no turn begins in a session any more. Turns that have begun go on; what waits, and what is said
+   * from now on, is stored for the process that comes after (`SessionManager.unfinished`, `resume`), and its calls come
+   * to nothing.
+   */
+  retire(): void {
+    this.#sessionCalls?.retire();
   }
 
   async *#events(content: string | UserContent, options: RunOptions, signal = neverAborted): OutcomeStream {
@@ -155,6 +168,7 @@ export class Agent {
       inputs: [{ id, ...(author && { author }), ...(replyTo !== undefined && { replyTo }) }],
       signal,
       sessionId: undefined,
+      isShared: false,
       save: async () => {},
       settle: (settled) => {
         outcome = settled;

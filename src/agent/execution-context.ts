@@ -7,7 +7,7 @@ import type { Author, SessionEvent } from "../session/session-event.ts";
 /** What one run works on: the events it started from, those it added, and the state. Never shared between runs. */
 export class ExecutionContext {
   readonly turn: string;
-  /** Who asked: the author of the newest input. */
+  /** Who asked, if one person did: `undefined` where a turn answers several. */
   readonly author: Author | undefined;
   /** What the model has said in the step that is under way. Becomes an event when the step is complete. */
   unfinishedText = "";

@@ -1,12 +1,11 @@
 import { hasCode, ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
-import type { Input, LoadOptions, Run, SessionManager } from "../session/session-manager.ts";
+import type { Author } from "../session/session-event.ts";
+import type { CoveredInput, Input, LoadOptions, Run, SessionManager } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import { ExecutionContext } from "./execution-context.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
 import { type Call, type Outcome, WaitingCalls, type Word } from "./waiting-calls.ts";
-
-const neverAborted = new AbortController().signal;
 
 export interface SessionCall {
   readonly sessionId: string;
@@ -26,6 +25,7 @@ export class SessionCalls {
   readonly #plan: TurnPlan;
   readonly #load: LoadOptions;
   readonly #calls = new WaitingCalls();
+  #retired = false;
 
   constructor(sessions: SessionManager, plan: TurnPlan) {
     this.#sessions = sessions;
@@ -33,11 +33,17 @@ export class SessionCalls {
     this.#load = { maxBytes: plan.windowBytes };
   }
 
+  /** From now on no run is started: inputs are only stored, and what waits, waits on. */
+  retire(): void {
+    this.#retired = true;
+  }
+
   /** Never throws. */
   async *events(request: SessionCall): AsyncGenerator<AgentEvent | CallFailed, Outcome> {
     const { sessionId, input, signal } = request;
     let call = this.#calls.enter(sessionId, input?.id);
     let word: Word;
+    let failure: ThreadkeeperError | undefined;
     try {
       word = await this.#ask(call, request);
       while ("again" in word) {
@@ -48,18 +54,19 @@ export class SessionCalls {
       const error = toThreadkeeperError(thrown);
       // The store may have taken the input and then failed to say so, and somebody has handed this call its run.
       word = call.told ?? { outcome: { error } };
-      if (!call.told) yield failCall(this.#plan.log, error, sessionId);
-    } finally {
-      this.#calls.leave(call);
+      if (!call.told) failure = error;
     }
-    if ("run" in word) return yield* this.#drive(word.run, signal);
+    // Before anything is yielded: who reads it may pull no more.
+    this.#calls.leave(call);
+    if (failure) yield failCall(this.#plan.log, failure, sessionId);
+    if ("run" in word) return yield* this.#drive(call, word.run, signal);
     return "outcome" in word ? word.outcome : undefined;
   }
 
   /** Goes to the store with the input, and waits if somebody runs. */
   async #ask(call: Call, { sessionId, input, create, signal, onTaken }: SessionCall): Promise<Word> {
     if (signal.aborted) throw abortReason(signal);
-    const taken = await this.#sessions.take(sessionId, input, { ...this.#load, create });
+    const taken = await this.#sessions.take(sessionId, input, { ...this.#load, create, start: !this.#retired });
     onTaken?.();
     if (taken.outcome === "run") return this.#takeUp(call, taken.run);
     if (taken.outcome === "full") {
@@ -67,12 +74,14 @@ export class SessionCalls {
         fields: { sessionId, limit: taken.limit },
       });
     }
-    const waits = taken.outcome === "waiting" || (taken.outcome === "known" && this.#calls.isAnsweredHere(call));
+    if (taken.outcome === "idle") return { outcome: undefined };
+    const waits = (taken.outcome === "waiting" && !this.#retired) || this.#calls.isAnsweredHere(call);
     return waits ? this.#wait(call, signal) : { outcome: undefined };
   }
 
   /** Takes up what waits, this call's input among it; nothing comes of the call if somebody else has it. */
   async #lookAgain(call: Call, signal: AbortSignal): Promise<Word> {
+    if (this.#retired) return { outcome: undefined };
     const taken = await this.#sessions.take(call.sessionId, undefined, this.#load);
     if (taken.outcome === "run") return this.#takeUp(call, taken.run);
     return this.#calls.hasOthers(call) ? this.#wait(call, signal) : { outcome: undefined };
@@ -96,62 +105,70 @@ export class SessionCalls {
     }
   }
 
-  /** Drives a run, and then those that nobody waits for. The outcome is the first one's. */
-  async *#drive(first: Run, signal: AbortSignal): AsyncGenerator<AgentEvent, Outcome> {
+  /** Drives a run, and then those that nobody waits for, until it is aborted. The outcome is the first one's. */
+  async *#drive(call: Call, first: Run, signal: AbortSignal): AsyncGenerator<AgentEvent, Outcome> {
+    if (hasCode(signal.reason, "RUN_SHUTDOWN")) {
+      this.#release(first);
+      return { error: signal.reason };
+    }
     let outcome: Outcome;
-    let run: Run | undefined = first;
-    try {
-      while (run) {
-        if (hasCode(signal.reason, "RUN_SHUTDOWN")) {
-          // It stays as it is stored, for the process that comes after.
-          this.#calls.handOver(run, undefined);
-          run = undefined;
-          break;
-        }
-        const current: Run = run;
-        // A stop was meant for the turn that it ended, not for the one after.
-        const stop = signal.aborted && current !== first ? neverAborted : signal;
-        yield* this.#turn(current, stop, (result) => {
-          if (current === first) outcome = result;
-        });
-        run = undefined;
-        run = await this.#finish(current);
-      }
-    } finally {
-      if (run) this.#driveUnheard(await this.#finish(run));
+    let next: Run | undefined = first;
+    while (next) {
+      const run: Run = next;
+      next = yield* this.#answer(call, run, signal, (result) => {
+        if (run === first) outcome = result;
+      });
     }
     return outcome;
   }
 
-  async *#turn(run: Run, signal: AbortSignal, settled: (outcome: Outcome) => void): AsyncGenerator<AgentEvent, void> {
+  /** One run, until it is given back or let go of. Returns the next one if it falls to this call as well. */
+  async *#answer(
+    call: Call,
+    run: Run,
+    signal: AbortSignal,
+    settled: (outcome: Outcome) => void,
+  ): AsyncGenerator<AgentEvent, Run | undefined> {
     const { turn, inputs } = run;
     let { session } = run;
     const { sessionId, events, state } = session;
-    const context = new ExecutionContext({ turn, author: inputs.at(-1)?.author, events, state });
-    yield* answerTurn(this.#plan, {
-      context,
-      inputs,
-      signal,
-      sessionId,
-      save: async (ended) => {
-        session = await this.#sessions.save(
-          { ...session, events: context.events, state: context.state },
-          { run, ended },
-        );
-        context.saved(session.events);
-      },
-      settle: (outcome) => {
-        settled(outcome);
-        this.#calls.settle(run, outcome);
-      },
-    });
+    const context = new ExecutionContext({ turn, author: askerOf(inputs), events, state });
+    let isOpen = true;
+    let next: Run | undefined;
+    try {
+      yield* answerTurn(this.#plan, {
+        context,
+        inputs,
+        signal,
+        sessionId,
+        isShared: inputs.some(({ id }) => id !== call.inputId),
+        save: async (ended) => {
+          session = await this.#sessions.save(
+            { ...session, events: context.events, state: context.state },
+            { run, ended },
+          );
+          context.saved(session.events);
+        },
+        settle: (outcome) => {
+          isOpen = false;
+          settled(outcome);
+          this.#calls.settle(run, outcome);
+        },
+      });
+    } finally {
+      if (isOpen) this.#release(run);
+      else next = await this.#finish(run);
+      // What ended this turn ends the call, and nothing runs that nobody reads.
+      if (next && signal.aborted) next = this.#release(next);
+    }
+    return next;
   }
 
   /** Gives the run back. Returns the next one if nobody waits for it. */
   async #finish(run: Run): Promise<Run | undefined> {
     let next: Run | undefined;
     try {
-      next = await this.#sessions.finish(run, this.#load);
+      next = await this.#sessions.finish(run, { ...this.#load, start: !this.#retired });
     } catch (error) {
       // Whoever takes the session next takes the run over.
       const { code, fields, message } = toThreadkeeperError(error);
@@ -161,10 +178,15 @@ export class SessionCalls {
     return this.#calls.handOver(run, next);
   }
 
-  /** For a run that fell to a call whose consumer has gone away: it is answered and saved, and nobody sees it come. */
-  async #driveUnheard(run: Run | undefined): Promise<void> {
-    if (!run) return;
-    const events = this.#drive(run, neverAborted);
-    while (!(await events.next()).done);
+  /** Leaves the run as it is stored: the first who waits takes it over, or else whoever comes next. */
+  #release(run: Run): undefined {
+    this.#sessions.release(run);
+    this.#calls.handOver(run, undefined);
   }
+}
+
+/** Who asked, if one person did. */
+function askerOf(inputs: readonly CoveredInput[]): Author | undefined {
+  const author = inputs.at(-1)?.author;
+  return inputs.every((input) => input.author?.id === author?.id) ? author : undefined;
 }

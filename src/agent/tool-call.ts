@@ -1,7 +1,7 @@
 import type { ToolResultPart } from "ai";
 import { z } from "zod";
 import { type Json, plainJson } from "../session/plain-json.ts";
-import { raceAbort } from "./abort-race.ts";
+import { abortReason, raceAbort } from "./abort-race.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** How much of a result the model is given, in characters of text or JSON. */
@@ -24,7 +24,7 @@ export async function callTool(tool: Tool | undefined, input: unknown, context: 
     );
     return success(plainJson(result ?? null, "result"));
   } catch (error) {
-    if (context.signal.aborted) throw error;
+    if (context.signal.aborted) throw abortReason(context.signal);
     return failure(error instanceof Error ? error.message : String(error));
   }
 }

@@ -5,7 +5,7 @@ import type { CoveredInput } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import type { ExecutionContext } from "./execution-context.ts";
-import { type LoopPlan, runLoop } from "./loop.ts";
+import { type Answer, type LoopPlan, runLoop } from "./loop.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
 /** A longer timer, such as one of `Infinity`, would go off at once. */
@@ -23,54 +23,69 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** For the log. */
   readonly sessionId: string | undefined;
+  /** Whether it answers others than the one who reads it. Whoever goes away does not end such a turn. */
+  readonly isShared: boolean;
   /** Stores what the context has that is not stored; `ended`: the turn is complete. */
   save(ended: boolean): Promise<void>;
-  /** Called once, as soon as it is known what came of the turn, before that is told. */
+  /**
+   * Called once, as soon as it is known what came of the turn, before that is told. Never, if it is left open, since
+   * its reader went away: what is done is saved, and the others' turn goes on elsewhere.
+   */
   settle(outcome: Outcome): void;
 }
 
 /**
  * One turn from start to end, whatever happens in it: never throws, and leaves in the session the users' words, the
  * calls and results that were completed, and either the whole answer or none. Only a stop keeps the part that was
- * said, since people have read it; a consumer that goes away in the middle counts as a stop.
+ * said, since people have read it; a consumer that goes away in the middle of its own turn counts as a stop.
  */
 export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<AgentEvent, void> {
-  const { context, inputs } = turn;
+  const { context, inputs, sessionId } = turn;
   const deadline = new AbortController();
   const deadlineMs = Math.min(plan.deadlineMs, longestTimer);
   const timer = setTimeout(() => deadline.abort(deadlineError(deadlineMs)), deadlineMs);
   const signal = AbortSignal.any([turn.signal, deadline.signal]);
-  let settled = false;
-  const settle = (outcome: Outcome) => {
-    settled = true;
-    turn.settle(outcome);
+  let answer: Answer | undefined;
+  let isOver = false;
+  const end = (whole: Answer): AgentEvent => {
+    isOver = true;
+    const events = context.events.filter((event) => event.turn === context.turn);
+    turn.settle({ result: { turn: context.turn, ...whole, events } });
+    return { type: "turn-end", turn: context.turn, ...whole };
   };
   const fail = async (error: ThreadkeeperError): Promise<AgentEvent | undefined> => {
-    const told = await keepWhatIsDone(turn, error);
-    settle({ error: told });
+    isOver = true;
+    const staysOpen = turn.isShared && turn.signal.reason instanceof ConsumerGone;
+    const notKept = await keepWhatIsDone(turn, error, !staysOpen);
+    // Only the save of the whole answer had failed, and it did not fail again.
+    if (answer && !notKept) return end(answer);
+    // Keeping may have shown that the run was taken away meanwhile.
+    const told = hasCode(notKept, "RUN_LOST") ? notKept : error;
+    if (staysOpen) return undefined;
+    turn.settle({ error: told });
     if (hasCode(told, "RUN_LOST")) return undefined;
-    const reference = report(plan.log, told, { turn: context.turn, sessionId: turn.sessionId });
+    const reference = report(plan.log, told, { turn: context.turn, sessionId });
     return { type: "turn-failed", turn: context.turn, error: told, reference };
   };
   try {
     yield { type: "turn-start", turn: context.turn, replyTo: inputs.at(-1)?.replyTo, inputs };
-    const answer = yield* runLoop(context, plan, { signal, save: () => turn.save(false) });
+    answer = yield* runLoop(context, plan, { signal, save: () => turn.save(false) });
     await turn.save(true);
-    const events = context.events.filter((event) => event.turn === context.turn);
-    settle({ result: { turn: context.turn, ...answer, events } });
-    yield { type: "turn-end", turn: context.turn, ...answer };
+    yield end(answer);
   } catch (error) {
-    const failure = await fail(toThreadkeeperError(error));
-    if (failure) yield failure;
+    const last = await fail(toThreadkeeperError(error));
+    if (last) yield last;
   } finally {
     clearTimeout(timer);
-    if (!settled) await fail(signal.aborted ? abortReason(signal) : consumerGone());
+    if (!isOver) await fail(signal.aborted ? abortReason(signal) : new ConsumerGone());
   }
 }
 
 /** The reason for a run whose consumer stopped pulling. */
-export function consumerGone(): ThreadkeeperError {
-  return new ThreadkeeperError("RUN_STOPPED", "nobody reads the run's events any more");
+export class ConsumerGone extends ThreadkeeperError {
+  constructor() {
+    super("RUN_STOPPED", "nobody reads the run's events any more");
+  }
 }
 
 /** Logs a call that came to nothing before any turn, and makes the event that tells of it. */
@@ -78,24 +93,28 @@ export function failCall(log: Logger, error: ThreadkeeperError, sessionId: strin
   return { type: "call-failed", error, reference: report(log, error, { sessionId }) };
 }
 
-/** The error to tell: the turn's own, unless keeping showed that the run was taken away meanwhile. */
-async function keepWhatIsDone({ context, save }: Turn, error: ThreadkeeperError): Promise<ThreadkeeperError> {
+/** The error that kept it from being saved, if one did. */
+async function keepWhatIsDone(
+  { context, save }: Turn,
+  error: ThreadkeeperError,
+  ended: boolean,
+): Promise<ThreadkeeperError | undefined> {
   if (hasCode(error, "RUN_LOST")) return error;
-  if (hasCode(error, "RUN_STOPPED") && context.unfinishedText.trim() !== "") {
+  if (ended && hasCode(error, "RUN_STOPPED") && context.unfinishedText.trim() !== "") {
     context.addEvent({ role: "assistant", content: context.unfinishedText });
   }
   try {
-    await save(true);
-    return error;
+    await save(ended);
+    return undefined;
   } catch (saving) {
-    return hasCode(saving, "RUN_LOST") ? saving : error;
+    return toThreadkeeperError(saving);
   }
 }
 
 function report(log: Logger, error: ThreadkeeperError, where: Record<string, string | undefined>): string {
   const reference = randomId().slice(0, 6);
   const { code, fields, message, cause } = error;
-  const level = hasCode(error, "RUN_STOPPED") ? "info" : "error";
+  const level = hasCode(error, "RUN_STOPPED", "RUN_SHUTDOWN", "QUEUE_FULL") ? "info" : "error";
   log[level]({ ...fields, ...where, code, reference }, message);
   // It may quote the conversation.
   if (cause !== undefined) log.trace({ reference, err: cause }, "the cause");

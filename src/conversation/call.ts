@@ -1,6 +1,6 @@
 import type { AgentEvent, CallFailed } from "../agent/agent-event.ts";
 import type { AgentStream } from "../agent/agent-stream.ts";
-import { consumerGone } from "../agent/turn.ts";
+import { ConsumerGone } from "../agent/turn.ts";
 import { hasCode, type ThreadkeeperError } from "../errors.ts";
 import type { Json } from "../session/plain-json.ts";
 import type { CoveredInput } from "../session/session-manager.ts";
@@ -90,7 +90,7 @@ export class Call implements AsyncIterable<TurnEvent> {
     if (this.#left) return;
     this.#left = true;
     this.turn = undefined;
-    this.abort(consumerGone());
+    this.abort(new ConsumerGone());
     void this.#close();
   }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import { defineTool } from "../../src/agent/tool.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
 import type { SessionManager } from "../../src/session/session-manager.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
@@ -26,6 +28,15 @@ function taken({ takes }: AgentRoom, ...outcomes: string[]): Promise<void> {
 
 function asked({ model }: AgentRoom, calls: number): Promise<void> {
   return eventually(() => expect(model.calls).toHaveLength(calls));
+}
+
+/** A call that comes while another one runs, and goes away while it waits. Its input is stored. */
+async function comesAndGoes(all: AgentRoom, input: string): Promise<void> {
+  const leave = new AbortController();
+  const call = all.agent.run(input, { ...room, signal: leave.signal });
+  await taken(all, "run", "waiting");
+  leave.abort();
+  await expect(call).rejects.toMatchObject({ code: "RUN_STOPPED" });
 }
 
 describe("inputs that come in a run", () => {
@@ -126,6 +137,38 @@ describe("inputs that come in a run", () => {
   });
 });
 
+describe("a tool", () => {
+  it("is told who asked only if it was one person", async () => {
+    const [ada, ben] = [
+      { id: "1", name: "Ada" },
+      { id: "2", name: "Ben" },
+    ];
+    const told: unknown[] = [];
+    const tool = defineTool({
+      name: "ban",
+      description: "Bans a member.",
+      input: z.object({}),
+      run: (_input, { author }) => {
+        told.push(author);
+        return "done";
+      },
+    });
+    const first = gate();
+    const call = [{ tool: "ban", input: {} }];
+    const steps = [[first.opened, ...call], ["one"], call, ["two"]];
+    const all = await agentRoom(steps, { tools: [tool] });
+    const one = all.agent.run("ban x", { ...room, author: ada });
+    await asked(all, 1);
+    const two = all.agent.run("ban y", { ...room, author: ben });
+    await taken(all, "run", "waiting");
+    const three = all.agent.run("thanks", { ...room, author: ada });
+    await taken(all, "run", "waiting", "waiting");
+    first.open();
+    await Promise.all([one, two, three]);
+    expect(told).toEqual([ada, undefined]);
+  });
+});
+
 describe("the same input twice", () => {
   it("while it is answered, the second call returns that turn's result", async () => {
     const held = gate();
@@ -170,11 +213,7 @@ describe("a waiting caller that goes away", () => {
     const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);
     const one = drain(all.agent.stream("first", room));
     await asked(all, 1);
-    const leave = new AbortController();
-    const two = all.agent.run("second", { ...room, signal: leave.signal });
-    await taken(all, "run", "waiting");
-    leave.abort();
-    await expect(two).rejects.toMatchObject({ code: "RUN_STOPPED" });
+    await comesAndGoes(all, "second");
     first.open();
     const { events, result } = await one;
     expect(shape(events)).toEqual([
@@ -202,21 +241,15 @@ describe("a waiting caller that goes away", () => {
     expect(shape((await one).events)).toContain('text "answer two"');
   });
 
-  it("a stop of the turn before does not stop the one that follows it", async () => {
+  it("and who finishes was stopped: its input is left to who takes the session up next", async () => {
     const all = await agentRoom([["half", forever], ["answer two"]]);
     const stop = new AbortController();
     const one = drain(all.agent.stream("first", { ...room, signal: stop.signal }));
     await asked(all, 1);
-    const leave = new AbortController();
-    const two = all.agent.run("second", { ...room, signal: leave.signal });
-    await taken(all, "run", "waiting");
-    leave.abort();
-    await expect(two).rejects.toMatchObject({ code: "RUN_STOPPED" });
+    await comesAndGoes(all, "second");
     stop.abort();
-    expect(shape((await one).events)).toEqual([
-      "turn-start",
-      'text "half"',
-      "turn-failed RUN_STOPPED",
+    expect(shape((await one).events)).toEqual(["turn-start", 'text "half"', "turn-failed RUN_STOPPED"]);
+    expect(shape((await drain(all.agent.resume("room"))).events)).toEqual([
       "turn-start",
       'text "answer two"',
       "turn-end stop",
@@ -253,30 +286,72 @@ describe("a consumer that stops pulling", () => {
     expect((await all.agent.run("second", room))?.text).toBe("whole");
   });
 
-  it("at turn-end the turn counts: nothing is lost, and what waits is answered unheard", async () => {
+  it("at turn-end the turn counts, and nothing runs unheard: what waits is left to who comes next", async () => {
     const first = gate();
-    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two and three"]]);
     const stream = all.agent.stream("first", room);
     await stream.next();
     const text = stream.next();
     await asked(all, 1);
-    const leave = new AbortController();
-    const two = all.agent.run("second", { ...room, signal: leave.signal });
-    await taken(all, "run", "waiting");
-    leave.abort();
-    await expect(two).rejects.toMatchObject({ code: "RUN_STOPPED" });
+    await comesAndGoes(all, "second");
     first.open();
     await text;
     expect((await stream.next()).value).toMatchObject({ type: "turn-end" });
     await stream.return(undefined);
-    await eventually(async () =>
-      expect(await transcript(all.sessions)).toEqual([
-        "user: first",
-        "assistant: answer one",
-        "user: second",
-        "assistant: answer two",
-      ]),
+    expect(all.model.calls).toHaveLength(1);
+    expect((await all.agent.run("third", room))?.text).toBe("answer two and three");
+    expect(await transcript(all.sessions)).toEqual([
+      "user: first",
+      "assistant: answer one",
+      "user: second",
+      "user: third",
+      "assistant: answer two and three",
+    ]);
+  });
+
+  it("does not take along whose input the turn answers too: the next of them goes on with it", async () => {
+    const first = gate();
+    const tool = defineTool({ name: "roll", description: "Rolls dice.", input: z.object({}), run: () => "six" });
+    const all = await agentRoom(
+      [[first.opened, "one"], [{ tool: "roll", input: {} }], ["half", forever], ["for all of you"]],
+      { tools: [tool] },
     );
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const two = all.agent.stream("second", room);
+    const start = two.next();
+    await taken(all, "run", "waiting");
+    const three = drain(all.agent.stream("third", room));
+    await taken(all, "run", "waiting", "waiting");
+    first.open();
+    await one;
+    await start;
+    for (let value: unknown; !String(JSON.stringify(value)).includes("half"); ) ({ value } = await two.next());
+    await two.return(undefined);
+    const { events } = await three;
+    expect(shape(events)).toEqual(["turn-start", 'text "for all of you"', "turn-end stop"]);
+    expect(events[0]).toEqual((await start).value);
+    expect(await transcript(all.sessions)).toEqual([
+      "user: first",
+      "assistant: one",
+      "user: second",
+      "user: third",
+      "call roll {}",
+      'result roll "six"',
+      "assistant: for all of you",
+    ]);
+  });
+
+  it("nor those of whom no call is left: the session keeps them for who comes next", async () => {
+    const all = await agentRoom([["half", forever], ["both"]]);
+    const before = await openSessions({ store: all.store, ownerId: "gone" });
+    await before.take("room", { id: "e1", content: "hello" });
+    await before.close();
+    for await (const event of all.agent.resume("room")) if (event.type === "text-delta") break;
+    expect(await transcript(all.sessions)).toEqual(["user: hello"]);
+    const { events } = await drain(all.agent.stream("still there?", { ...room, eventId: "e2" }));
+    expect(events[0]).toMatchObject({ inputs: [{ id: "e1" }, { id: "e2" }] });
+    expect(shape(events)).toEqual(["turn-start", 'text "both"', "turn-end stop"]);
   });
 });
 
@@ -406,12 +481,63 @@ describe("shutdown", () => {
     stop.abort(shutdown());
     expect(shape((await one).events)).toEqual(["turn-start", 'text "half"', "turn-failed RUN_SHUTDOWN"]);
     expect((await two).events).toEqual([]);
-    expect(await transcript(all.sessions)).toEqual(["user: first", "user: second"]);
-
     await all.sessions.close();
     const next = await agentRoom([["after the restart"]], { store: all.store });
     const { events } = await drain(next.agent.resume("room"));
     expect(shape(events)).toEqual(["turn-start", 'text "after the restart"', "turn-end stop"]);
+  });
+
+  it("that reaches a call before its turn begins leaves it for who comes after", async () => {
+    const stop = new AbortController();
+    const all = await agentRoom([["both"]]);
+    const abort = () => stop.abort(shutdown());
+    const one = await drain(all.agent.stream("first", { ...room, signal: stop.signal, onTaken: abort }));
+    expect(one.events).toEqual([]);
+    expect((await all.agent.run("second", room))?.text).toBe("both");
+  });
+
+  it("of some calls does not close the session to others of the same process", async () => {
+    const all = await agentRoom([[forever], ["both"]]);
+    const stop = new AbortController();
+    const one = all.agent.run("first", { ...room, signal: stop.signal });
+    await asked(all, 1);
+    const two = all.agent.run("second", { ...room, signal: stop.signal });
+    await taken(all, "run", "waiting");
+    stop.abort(shutdown());
+    await expect(one).rejects.toMatchObject({ code: "RUN_SHUTDOWN" });
+    await expect(two).rejects.toMatchObject({ code: "RUN_SHUTDOWN" });
+    expect((await all.agent.run("third", room))?.text).toBe("both");
+    expect(all.model.promptOf(1)).toMatch(/second[\s\S]*third/);
+  });
+});
+
+describe("an agent that retires", () => {
+  it("ends the turn that runs, begins none, and stores what is said for the process that comes after", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "one"]]);
+    const one = all.agent.run("first", { ...room, eventId: "e1" });
+    await asked(all, 1);
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    const three = all.agent.run("third", room);
+    await taken(all, "run", "waiting", "waiting");
+    all.agent.retire();
+    expect(await all.agent.run("fourth", room)).toBeUndefined();
+    expect(await all.agent.run("elsewhere", { sessionId: "new", create: true })).toBeUndefined();
+    const again = all.agent.run("first", { ...room, eventId: "e1" });
+    first.open();
+    expect((await one)?.text).toBe("one");
+    expect((await again)?.text).toBe("one");
+    expect(await Promise.all([two, three])).toEqual([undefined, undefined]);
+    expect(await drain(all.agent.resume("room"))).toEqual({ events: [], result: undefined });
+
+    await all.sessions.close();
+    const next = await agentRoom([["after the restart"], ["hello"]], { store: all.store });
+    expect((await next.sessions.unfinished()).toSorted()).toEqual(["new", "room"]);
+    expect(shape((await drain(next.agent.resume("room"))).events)).toContain('text "after the restart"');
+    expect(next.model.promptOf(0)).toMatch(/second[\s\S]*third[\s\S]*fourth/);
+    await drain(next.agent.resume("new"));
+    expect(await next.sessions.unfinished()).toEqual([]);
   });
 });
 
@@ -435,6 +561,24 @@ describe("a store that fails", () => {
     ]);
     await expect(all.agent.run("first", room)).rejects.toBe(storeDown);
     expect((await all.agent.run("second", room))?.text).toBe("one");
+  });
+
+  it("is told, and holds up nobody while its reader pulls no more", async () => {
+    const { store, failNext } = faulty();
+    const first = gate();
+    const all = await agentRoom([[first.opened, "one"], ["two"]], { store });
+    const one = (async () => {
+      for await (const event of all.agent.stream("first", room)) if (event.type === "turn-end") failNext();
+    })();
+    await asked(all, 1);
+    failNext();
+    const failed = all.agent.stream("lost", room);
+    expect((await failed.next()).value).toMatchObject({ type: "call-failed", error: { code: "STORE_UNAVAILABLE" } });
+    const two = all.agent.run("second", room);
+    await taken(all, "run", "waiting");
+    first.open();
+    await one;
+    expect((await two)?.text).toBe("two");
   });
 
   it("after it took an input, without saying so, does not lose it: its call is handed the turn all the same", async () => {
@@ -464,6 +608,20 @@ describe("a store that fails", () => {
     expect(shape(events)).toEqual(["turn-start", 'text "one"', "turn-failed STORE_UNAVAILABLE"]);
     expect(await transcript(all.sessions)).toEqual(["user: first"]);
     expect((await all.agent.run("second", room))?.text).toBe("two");
+  });
+
+  it("at the save of the answer, and not when it is saved again, has lost nothing: the answer counts", async () => {
+    const { store, failNext } = faulty();
+    const text = gate();
+    const all = await agentRoom([[text.opened, "the whole answer"]], { store });
+    const one = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    failNext();
+    text.open();
+    const { events, result } = await one;
+    expect(shape(events)).toEqual(["turn-start", 'text "the whole answer"', "turn-end stop"]);
+    expect(result).toMatchObject({ text: "the whole answer", events: [{}, {}] });
+    expect(await transcript(all.sessions)).toEqual(["user: first", "assistant: the whole answer"]);
   });
 
   /** Fails at the first call after `at` says so. */
