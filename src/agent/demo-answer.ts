@@ -1,5 +1,5 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3Prompt } from "@ai-sdk/provider";
-import { closestMatch, hasTopic } from "./lexical-match.ts";
+import { closestMatch, hasTopic, LexicalIndex } from "./lexical-match.ts";
 import { decodeUtterances, type Utterance } from "./speaker-label.ts";
 
 /** What the demo model does in a step. */
@@ -35,7 +35,13 @@ export function demoAnswer({
     const zone = zoneName.exec(newest.text)?.[0];
     return { kind: "call", toolName: clock.name, input: JSON.stringify(zone ? { zone } : {}) };
   }
-  const replies = asked.map((utterance, place) => reply(utterance, [...earlier, ...asked.slice(0, place)]));
+  const facts = new Facts();
+  for (const each of earlier) facts.add(each);
+  const replies = asked.map((utterance) => {
+    const answer = reply(utterance, facts);
+    facts.add(utterance);
+    return answer;
+  });
   return say(replies.join("\n\n"), first);
 }
 
@@ -43,21 +49,41 @@ function say(text: string, first: boolean): DemoAnswer {
   return { kind: "text", text: first ? `${mark} ${introduction}\n\n${text}` : `${mark} ${text}` };
 }
 
-function reply({ text }: Quotable, earlier: readonly Quotable[]): string {
-  const facts = earlier.filter((each) => !isQuestion(each.text));
-  const match = closestMatch(
-    text,
-    facts.map((each) => `${each.author?.name ?? ""} ${each.text}`),
-  );
-  const closest = match && facts[match.index];
-  const newest = facts.at(-1);
+/** What there is to go by: all that was said and is no question. Read once, also where many questions are asked. */
+class Facts {
+  readonly #all: Quotable[] = [];
+  readonly #index = new LexicalIndex();
+
+  add(quotable: Quotable): void {
+    if (isQuestion(quotable.text)) return;
+    this.#all.push(quotable);
+    this.#index.add(`${quotable.author?.name ?? ""} ${quotable.text}`);
+  }
+
+  get count(): number {
+    return this.#all.length;
+  }
+
+  get newest(): Quotable | undefined {
+    return this.#all.at(-1);
+  }
+
+  closestTo(text: string): Quotable | undefined {
+    const match = this.#index.closestTo(text);
+    return match && this.#all[match.index];
+  }
+}
+
+function reply({ text }: Quotable, facts: Facts): string {
+  const closest = facts.closestTo(text);
+  const { newest } = facts;
   if (isQuestion(text)) {
     if (closest) return quote(closest);
-    if (newest && !hasTopic(text)) return `Of ${count(facts.length)} to go by, this is the newest. ${quote(newest)}`;
-    const all = facts.length > 0 ? `${count(facts.length)} to go by, and none comes close` : "nothing was said before";
+    if (newest && !hasTopic(text)) return `Of ${count(facts.count)} to go by, this is the newest. ${quote(newest)}`;
+    const all = newest ? `${count(facts.count)} to go by, and none comes close` : "nothing was said before";
     return `I have nothing on that in this conversation: ${all}.`;
   }
-  const all = `Noted. With this I have ${count(facts.length + 1)} to go by.`;
+  const all = `Noted. With this I have ${count(facts.count + 1)} to go by.`;
   if (closest) return `${all} Closest to it: ${quote(closest)}`;
   return newest ? `${all} Before it: ${quote(newest)}` : all;
 }

@@ -17,30 +17,77 @@ export interface Match {
 
 /** Below it, what two texts share is chance. */
 const threshold = 0.3;
+/** How many words of a question are looked for: its heaviest. */
+const askedWords = 40;
+/** How many words of one stem are looked at, the newest. More are no language, and would take their time. */
+const stemWords = 1_000;
+/** In letters: how long a beginning words of one stem share at least. */
+const stemLength = 4;
 
-/**
- * The candidate that shares most of what the question is about: its words, by length and by how few candidates have
- * them, with their endings forgiven. Of about equal ones the last. `undefined`: none is close.
- */
+/** The candidate that is closest to the question, see `LexicalIndex`. */
 export function closestMatch(question: string, candidates: readonly string[]): Match | undefined {
-  if (!hasTopic(question)) return undefined;
-  const asked = Array.from(new Set(wordsOf(question)));
-  const texts = candidates.map((text) => new Set(wordsOf(text)));
-  const found = asked.map((word) => texts.map((text) => bestLikeness(word, text)));
-  const weights = asked.map((word, place) => {
-    const having = found[place]?.filter((likeness) => likeness > 0).length ?? 0;
-    return weightOf(word) * Math.log(1 + candidates.length / Math.max(having, 0.5));
-  });
-  const whole = weights.reduce((sum, weight) => sum + weight, 0);
-  let best: Match | undefined;
-  for (let index = 0; index < candidates.length; index += 1) {
-    const shared = weights.reduce((sum, weight, place) => sum + weight * (found[place]?.[index] ?? 0), 0);
-    const score = shared / whole;
-    if (score >= threshold && score >= (best?.score ?? 0) * 0.9) {
-      best = { index, score: Math.max(score, best?.score ?? 0) };
+  const index = new LexicalIndex();
+  for (const candidate of candidates) index.add(candidate);
+  return index.closestTo(question);
+}
+
+/** Texts by their words, so that each is read once however many questions are asked. */
+export class LexicalIndex {
+  #size = 0;
+  /** The places of the candidates that have a word. */
+  readonly #places = new Map<string, number[]>();
+  /** The words that are long enough to be of a stem, by the beginning that words of one stem share. */
+  readonly #byStem = new Map<string, string[]>();
+
+  /** Adds a candidate, behind those that are there. */
+  add(text: string): void {
+    for (const word of new Set(wordsOf(text))) {
+      const stem = this.#places.has(word) ? undefined : stemOf(word);
+      if (stem !== undefined) append(this.#byStem, stem, word);
+      append(this.#places, word, this.#size);
     }
+    this.#size += 1;
   }
-  return best;
+
+  /**
+   * The candidate that shares most of what the question is about: its words, by length and by how few candidates have
+   * them, with their endings forgiven. Of about equal ones the last. `undefined`: none is close.
+   */
+  closestTo(question: string): Match | undefined {
+    const words = Array.from(new Set(wordsOf(question)));
+    if (words.every((word) => functionWords.has(word))) return undefined;
+    const asked = words.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, askedWords);
+    const shared = new Float64Array(this.#size);
+    let whole = 0;
+    for (const word of asked) {
+      const found = this.#find(word);
+      const weight = weightOf(word) * Math.log(1 + this.#size / Math.max(found.size, 0.5));
+      whole += weight;
+      for (const [place, likeness] of found) shared[place] = (shared[place] as number) + weight * likeness;
+    }
+    let best: Match | undefined;
+    for (const [index, sum] of shared.entries()) {
+      const score = sum / whole;
+      if (score >= threshold && score >= (best?.score ?? 0) * 0.9) {
+        best = { index, score: Math.max(score, best?.score ?? 0) };
+      }
+    }
+    return best;
+  }
+
+  /** The places of the candidates that have the word or one of its stem, with the greatest likeness in each. */
+  #find(word: string): Map<number, number> {
+    const found = new Map<number, number>();
+    const note = (other: string, likeness: number) => {
+      for (const place of this.#places.get(other) ?? []) {
+        if (likeness > (found.get(place) ?? 0)) found.set(place, likeness);
+      }
+    };
+    note(word, 1);
+    const alike = this.#byStem.get(stemOf(word) ?? "") ?? [];
+    for (const other of alike.slice(-stemWords)) note(other, likeness(word, other));
+    return found;
+  }
 }
 
 /** Whether a text is about something: "what did I say?" is not. */
@@ -69,25 +116,38 @@ function weightOf(word: string): number {
 /** In letters: what stands for a syllable or a word counts as two or three, and so does a digit. */
 function lengthOf(word: string): number {
   let length = 0;
-  for (const character of word) {
-    if (/\p{Script=Han}/u.test(character)) length += 3;
-    else if (/[\p{Script=Hangul}\p{Script=Katakana}\p{N}]/u.test(character)) length += 2;
-    else length += 1;
-  }
+  for (const character of word) length += lettersIn(character);
   return length;
 }
 
-function bestLikeness(word: string, others: ReadonlySet<string>): number {
-  if (others.has(word)) return 1;
-  let best = 0;
-  for (const other of others) best = Math.max(best, likeness(word, other));
-  return best;
+function lettersIn(character: string): number {
+  if (/[a-z]/.test(character)) return 1;
+  if (/\p{Script=Han}/u.test(character)) return 3;
+  return /[\p{Script=Hangul}\p{Script=Katakana}\p{N}]/u.test(character) ? 2 : 1;
 }
 
-/** Words of one stem share a long beginning. */
+/** The shortest beginning of at least `stemLength`; `undefined`: the word is shorter. */
+function stemOf(word: string): string | undefined {
+  let stem = "";
+  let length = 0;
+  for (const character of word) {
+    stem += character;
+    length += lettersIn(character);
+    if (length >= stemLength) return stem;
+  }
+  return undefined;
+}
+
+/** How much two words share of which the stem is the same. */
 function likeness(a: string, b: string): number {
   let shared = 0;
   while (shared < a.length && a[shared] === b[shared]) shared += 1;
   const part = shared / Math.max(a.length, b.length);
-  return part >= 0.6 && lengthOf(a.slice(0, shared)) >= 4 ? part : 0;
+  return part >= 0.6 ? part : 0;
+}
+
+function append<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
 }

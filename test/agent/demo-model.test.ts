@@ -1,6 +1,7 @@
 import { generateText } from "ai";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { demoAnswer } from "../../src/agent/demo-answer.ts";
 import { demoModel } from "../../src/agent/demo-model.ts";
 import { resolveModel } from "../../src/agent/model.ts";
 import { currentTime } from "../../src/agent/tools/current-time.ts";
@@ -114,6 +115,30 @@ describe("the demo model", () => {
       expect.stringMatching(/> The code word is walrus\.$/),
       expect.stringMatching(/^I have nothing on that/),
     ]);
+  });
+
+  it("reads each text once, however many questions wait", () => {
+    const segment = vi.spyOn(Intl.Segmenter.prototype, "segment");
+    const reads = (facts: number, questions: number): number => {
+      const text = (content: string) => [{ type: "text" as const, text: content }];
+      segment.mockClear();
+      demoAnswer({
+        prompt: [
+          ...Array.from({ length: facts }, (_, place) => ({ role: "user" as const, content: text(`fact ${place}`) })),
+          { role: "assistant", content: text("(demo model) Noted.") },
+          ...Array.from({ length: questions }, () => ({
+            role: "user" as const,
+            content: text("What colour is the apple?"),
+          })),
+        ],
+      });
+      return segment.mock.calls.length;
+    };
+    try {
+      expect(reads(100, 50) - reads(10, 50)).toBe(90);
+    } finally {
+      segment.mockRestore();
+    }
   });
 
   it("quotes what another model said in the same thread, as its own words", async () => {

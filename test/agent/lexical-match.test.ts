@@ -47,6 +47,7 @@ describe("the closest match", () => {
     ["截止日期是什么时候", ["会议在上海举行", "截止日期是五月"], 1],
     ["마감일이 언제야", ["날씨가 좋다", "마감일은 금요일"], 1],
     ["Когда сдача проекта?", ["Погода хорошая", "Сдача проектов в мае"], 1],
+    ["Where is 𠮷野屋的招牌?", ["天気がいい", "𠮷野屋的招牌在门口"], 1],
     ["What about 4711?", ["the code is 4712", "the code is 4711"], 1],
   ])("%s", (question, candidates, index) => {
     expect(closestMatch(question, candidates)?.index).toBe(index);
@@ -62,6 +63,20 @@ describe("the closest match", () => {
 
   it("of equally close ones is the newest, so that a correction wins", () => {
     expect(closestMatch("the deadline?", ["The deadline is May", "The deadline is June", "Rain"])?.index).toBe(1);
+  });
+
+  it("of a question of many words is found by the heaviest, wherever they stand", () => {
+    const chatter = `a about again all am an and any anybody anyone are as at be been but by can could did do does done
+      for from had has have he her his how i if in into is it its just know me my no not now of`;
+    const question = `${chatter} where are the binoculars?`;
+    expect(closestMatch(question, ["The tent is dry", "My binoculars are in the attic"])?.index).toBe(1);
+  });
+
+  it("looks at no more words of one stem than any language has", () => {
+    const words = (from: number) => Array.from({ length: 700 }, (_, place) => `abcdefghij${from + place}`).join(" ");
+    const candidates = [words(1_000), words(2_000), words(3_000)];
+    expect(closestMatch("abcdefghij9999", candidates)?.index).toBe(2);
+    expect(closestMatch("abcdefghij1001", candidates)?.index).toBe(0);
   });
 
   it("prefers what few candidates have", () => {
