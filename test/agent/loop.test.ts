@@ -308,6 +308,16 @@ describe("a conversation that is too long for the model", () => {
     model.assertComplete();
   });
 
+  it("that failed again and again before is no burden on what is said next", async () => {
+    const down = new Error("down");
+    const { agent, model } = await agentRoom([[down], [down], [down], [tooLong], ["fine"]]);
+    for (const place of [1, 2, 3]) await expect(agent.run(`lost ${place}`, room)).rejects.toThrow("failed");
+    expect((await agent.run("are you there?", room))?.text).toBe("fine");
+    expect(model.promptOf(3)).toContain("lost 1");
+    expect(model.promptOf(4)).not.toContain("lost 1");
+    model.assertComplete();
+  });
+
   it("that is found too long in the middle of an answer is an error", async () => {
     const { agent, model } = await agentRoom([["one"], ["half", tooLong]]);
     await agent.run("first", room);
