@@ -205,11 +205,12 @@ class SqliteStore implements Store {
   }
 
   async #readAll(reads: readonly Read[]): Promise<(Stored | undefined)[][]> {
-    const rows = await this.#query(getSql, JSON.stringify(reads.flatMap(({ keys }) => keys.map(physical))));
-    const found = new Map(rows.map((row) => [row["key"], row["value"]]));
-    return reads.map(({ keys }) =>
-      keys.map((key) => (found.has(physical(key)) ? stored(found.get(physical(key))) : undefined)),
-    );
+    const asked = reads.map(({ keys }) => keys.map(physical));
+    const found = new Map<string, Stored>();
+    for (const row of await this.#query(getSql, JSON.stringify(asked.flat()))) {
+      found.set(row["key"] as string, stored(row["value"]));
+    }
+    return asked.map((keys) => keys.map((key) => found.get(key)));
   }
 
   #unusable(why: string): ThreadkeeperError {

@@ -203,6 +203,24 @@ describe("A store in a SQLite file", () => {
       expect(await contents(store)).toEqual({ good: "1", text: "new", number: "new", none: "new", blob: "new" });
     });
 
+    it("of which a page is damaged fails those who want what stands there, and nobody who asks at the same time", async () => {
+      const store = await open();
+      const long = "x".repeat(20_000);
+      await write(store, { key: "a", put: { a: long, b: "fine" } });
+      await store.close();
+      const pageSize = 4096;
+      const bytes = await readFile(path);
+      const pages = Array.from({ length: bytes.length / pageSize }, (_, page) => page * pageSize);
+      // A page of nothing but the long value begins with the number of the page where it goes on.
+      const page = pages.find((at) => bytes.toString("latin1", at + 4, at + pageSize) === long.slice(0, pageSize - 4));
+      bytes.writeUInt32BE(0xffff_fff0, page as number);
+      await writeFile(path, bytes);
+      const again = await open();
+      const [a, b] = await Promise.allSettled([again.get(["a"]), again.get(["b"])]);
+      expect(a).toMatchObject({ status: "rejected", reason: { code: "STORE_CORRUPT" } });
+      expect(b).toMatchObject({ status: "fulfilled", value: [{ value: "fine" }] });
+    });
+
     it("refuses a value that it cannot store alone; what waited with it is written", async () => {
       const store = await open();
       const other = connect();
