@@ -120,7 +120,7 @@ async function* runTools(
       let failed = true;
       // A call that the SDK could not read has its result from the SDK already.
       if (!answered.has(toolCallId)) {
-        const output = await callTool(plan.tools.get(name), input, {
+        const output = await callTool(plan.tools.get(name)?.tool, input, {
           signal,
           author,
           state: context.state,

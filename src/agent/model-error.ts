@@ -19,14 +19,10 @@ const networkCodes = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
-/** How much of what a provider says of its refusal is kept for the log. */
+/** How much of what a provider says of its refusal is given out. */
 const providerTextLength = 300;
 
-/**
- * Whatever a model call threw, as one of ours. The message is made here. What the provider said of a request that it
- * refused is in the field `providerText`, for the operator's log, except about a key, which it might quote; all else
- * is only in `cause`.
- */
+/** Whatever a model call threw, as one of ours. Message and fields are made here; what others said is only in `cause`. */
 export function modelError(
   error: unknown,
   { provider, modelId }: Pick<LanguageModelV3, "provider" | "modelId">,
@@ -34,16 +30,13 @@ export function modelError(
   if (error instanceof ThreadkeeperError) return error;
   // Tools are forbidden to a model only in the last step that it may take.
   if (ToolChoiceViolationError.isInstance(error)) return stepLimitError();
-  const cause = RetryError.isInstance(error) ? error.lastError : error;
-  const call = APICallError.isInstance(cause) ? cause : undefined;
+  const { cause, call } = unpack(error);
   const status = call?.statusCode ?? statusIn(cause);
   const text = [cause, call?.responseBody].map(textOf).join(" ");
   const network = networkCode(cause);
   const model = `${provider}:${modelId}`;
-  const refused = status !== undefined && status !== 401 && status !== 403;
-  const providerText = call && refused ? call.message.slice(0, providerTextLength) : undefined;
   const make = (code: ErrorCode, message: string, more: ErrorFields = {}) =>
-    new ThreadkeeperError(code, message, { cause, fields: { model, status, providerText, ...more } });
+    new ThreadkeeperError(code, message, { cause, fields: { model, status, ...more } });
 
   if (status === 401 || status === 403 || /invalid.{0,20}api key|incorrect api key/i.test(text)) {
     return make("MODEL_KEY_REFUSED", `the provider of ${model} refused the key (${status ?? "no status"}): check it`);
@@ -66,8 +59,22 @@ export function modelError(
   return make("MODEL_FAILED", `the call of ${model} failed (${status ?? name})`);
 }
 
+/** What a provider said of a request that it refused. Not of one with a wrong key, since it might quote the key. */
+export function providerTextOf(error: unknown): string | undefined {
+  const { call } = unpack(error);
+  const status = call?.statusCode;
+  if (status === undefined || status === 401 || status === 403) return undefined;
+  return call?.message.slice(0, providerTextLength);
+}
+
 export function stepLimitError(): ThreadkeeperError {
   return new ThreadkeeperError("STEP_LIMIT", "the model came to no answer within the steps that it may take");
+}
+
+/** The error that counts, of several attempts the last one's; `call`: the same, if it is the provider's. */
+function unpack(error: unknown): { readonly cause: unknown; readonly call: APICallError | undefined } {
+  const cause = RetryError.isInstance(error) ? error.lastError : error;
+  return { cause, call: APICallError.isInstance(cause) ? cause : undefined };
 }
 
 /** Errors inside of a stream are the provider's own plain objects. */

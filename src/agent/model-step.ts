@@ -3,8 +3,8 @@ import { type FinishReason, jsonSchema, type ModelMessage, streamText, type Tool
 import type { Logger } from "../log.ts";
 import { abortReason, raceAbort } from "./abort-race.ts";
 import type { Usage } from "./agent-event.ts";
-import { modelError } from "./model-error.ts";
-import { describeInput, type Tool } from "./tool.ts";
+import { modelError, providerTextOf } from "./model-error.ts";
+import type { CheckedTool } from "./tool.ts";
 
 // The SDK prints warnings to the console unless told otherwise; we log them. An application's own choice stands.
 globalThis.AI_SDK_LOG_WARNINGS ??= false;
@@ -13,7 +13,7 @@ globalThis.AI_SDK_LOG_WARNINGS ??= false;
 export interface ModelPlan {
   readonly model: LanguageModelV3;
   readonly instructions: string;
-  readonly tools: ReadonlyMap<string, Tool>;
+  readonly tools: ReadonlyMap<string, CheckedTool>;
   readonly maxOutputTokens: number;
   /** How often the SDK repeats a call that failed before its first word. */
   readonly maxRetries: number;
@@ -80,6 +80,9 @@ export async function* modelStep(
     const response = await raceAbort(result.response, signal);
     yield { type: "answer", ...end, messages: response.messages };
   } catch (error) {
+    // It may quote the conversation, so that it is not for the log of every day.
+    const providerText = providerTextOf(error);
+    if (providerText !== undefined) plan.log.debug({ providerText }, "what the model's provider said of the request");
     throw modelError(error, plan.model);
   } finally {
     // However it is left, also by a consumer that stops pulling: the provider need not go on.
@@ -88,11 +91,11 @@ export async function* modelStep(
   }
 }
 
-function describeTools(tools: ReadonlyMap<string, Tool>): ToolSet {
+function describeTools(tools: ReadonlyMap<string, CheckedTool>): ToolSet {
   return Object.fromEntries(
-    Array.from(tools.values(), (tool) => [
-      tool.name,
-      { description: tool.description, inputSchema: jsonSchema(describeInput(tool) as object) },
+    Array.from(tools, ([name, { tool, inputSchema }]) => [
+      name,
+      { description: tool.description, inputSchema: jsonSchema(inputSchema as object) },
     ]),
   );
 }

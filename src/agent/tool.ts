@@ -36,24 +36,30 @@ export function defineTool<Input>(tool: Tool<Input>): Tool {
 
 const validName = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** A tool that may be used, with the JSON Schema of what the model has to give. */
+export interface CheckedTool {
+  readonly tool: Tool;
+  readonly inputSchema: z.core.JSONSchema.BaseSchema;
+}
+
 /**
  * The tools by name, in one order whatever order they were given in: the list is the same bytes in every call.
  * @throws ThreadkeeperError `TOOL_INVALID`
  */
-export function checkTools(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const sorted = new Map<string, Tool>();
+export function checkTools(tools: readonly Tool[]): ReadonlyMap<string, CheckedTool> {
+  const sorted = new Map<string, CheckedTool>();
   for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (!validName.test(tool.name)) throw invalid(tool, "its name is not 1 to 64 of a-z A-Z 0-9 _ -");
     if (sorted.has(tool.name)) throw invalid(tool, "there are two of that name");
     if (tool.description.trim() === "") throw invalid(tool, "it has no description");
-    if (describeInput(tool)["type"] !== "object") throw invalid(tool, "its input is not an object (z.object)");
-    sorted.set(tool.name, tool);
+    const inputSchema = describeInput(tool);
+    if (inputSchema["type"] !== "object") throw invalid(tool, "its input is not an object (z.object)");
+    sorted.set(tool.name, { tool, inputSchema });
   }
   return sorted;
 }
 
-/** The JSON Schema of what the model has to give. */
-export function describeInput(tool: Tool): z.core.JSONSchema.BaseSchema {
+function describeInput(tool: Tool): z.core.JSONSchema.BaseSchema {
   try {
     return z.toJSONSchema(tool.input, { target: "draft-7", io: "input" });
   } catch (error) {

@@ -1,6 +1,6 @@
 import { APICallError, NoSuchModelError, RetryError } from "ai";
 import { describe, expect, it } from "vitest";
-import { modelError } from "../../src/agent/model-error.ts";
+import { modelError, providerTextOf } from "../../src/agent/model-error.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
 
 const model = { provider: "acme", modelId: "m-1" };
@@ -78,13 +78,19 @@ describe("an error of the model", () => {
     }
   });
 
-  it("keeps what the provider said of a refused request for the log, cut, but nothing about a key", () => {
-    const long = new APICallError({ message: "m".repeat(900), url: "x", requestBodyValues: {}, statusCode: 400 });
-    expect(modelError(long, model).fields["providerText"]).toBe("m".repeat(300));
-    for (const status of [401, 403, undefined]) {
+  it("has nothing of the provider's text in its fields, which are logged with it", () => {
+    for (const status of [400, 401, 403, 500, undefined]) {
       expect(JSON.stringify(modelError(refused(status, secret), model).fields)).not.toMatch(/secret|members|pass|abc/);
     }
-    expect(modelError(new Error(secret), model).fields["providerText"]).toBeUndefined();
+  });
+
+  it("what the provider said of a refused request is given out apart, cut, but nothing about a key", () => {
+    const long = new APICallError({ message: "m".repeat(900), url: "x", requestBodyValues: {}, statusCode: 400 });
+    const last = new RetryError({ message: "gave up", reason: "maxRetriesExceeded", errors: [refused(500), long] });
+    expect(providerTextOf(long)).toBe("m".repeat(300));
+    expect(providerTextOf(last)).toBe("m".repeat(300));
+    for (const status of [401, 403, undefined]) expect(providerTextOf(refused(status, secret))).toBeUndefined();
+    expect(providerTextOf(new Error(secret))).toBeUndefined();
   });
 
   it("that is ours already stays as it is", () => {

@@ -86,15 +86,19 @@ describe.each(providers)("over HTTP, $setting", (provider) => {
   });
 
   it("that stays busy, fails or breaks off is an error of ours, and the next message works", async () => {
+    const tooLong = {
+      status: 400,
+      error: { message: "This model's maximum context length is 10 tokens", code: "context_length_exceeded" },
+    };
     const server = await serve(
       { status: 429, error: { message: "slow down" } },
       { status: 500, error: { message: "our own fault" } },
       { status: 401, error: { message: "Incorrect API key provided: key" } },
       { status: 404, error: { message: "no such model" } },
-      {
-        status: 400,
-        error: { message: "This model's maximum context length is 10 tokens", code: "context_length_exceeded" },
-      },
+      // Also of the half, and of the newest message alone.
+      tooLong,
+      tooLong,
+      tooLong,
       { response: { content: "This is not going to be the whole of it." }, truncateAfterChunks: 3, chunkSize: 5 },
       { content: "Fine again." },
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
-import { checkTools, defineTool, describeInput, type Tool } from "../../src/agent/tool.ts";
+import { checkTools, defineTool, type Tool } from "../../src/agent/tool.ts";
 import { scriptedModel } from "../support/scripted-model.ts";
 
 function named(name: string, more: Partial<Tool> = {}): Tool {
@@ -28,6 +28,23 @@ describe("tools", () => {
     expect(() => checkTools(tools)).toThrow(expect.objectContaining({ code: "TOOL_INVALID" }));
   });
 
+  it("are described once, not in every call of the model", async () => {
+    let read = 0;
+    const tool: Tool = Object.defineProperty(named("a"), "input", {
+      get: () => {
+        read += 1;
+        return z.object({});
+      },
+    });
+    const model = scriptedModel([["one"], ["two"]]);
+    const agent = new Agent({ model, tools: [tool] });
+    const readAtFirst = read;
+    await agent.run("go");
+    await agent.run("go");
+    expect(read).toBe(readAtFirst);
+    expect(model.calls[1]?.tools?.map(({ name }) => name)).toEqual(["a"]);
+  });
+
   it("describe what the model has to give, not what the tool gets", () => {
     const tool = defineTool({
       name: "t",
@@ -35,7 +52,7 @@ describe("tools", () => {
       input: z.object({ n: z.string().transform(Number), zone: z.string().default("UTC").describe("a zone") }),
       run: ({ n }) => n,
     });
-    expect(describeInput(tool)).toMatchObject({
+    expect(checkTools([tool]).get("t")?.inputSchema).toMatchObject({
       type: "object",
       properties: { n: { type: "string" }, zone: { description: "a zone" } },
       required: ["n"],
