@@ -2,12 +2,14 @@ import type { LanguageModelV3, SharedV3ProviderOptions } from "@ai-sdk/provider"
 import type { UserContent } from "ai";
 import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
-import { type Json, plainJson } from "../session/plain-json.ts";
+import { checkInput } from "../session/check-input.ts";
+import type { Json } from "../session/plain-json.ts";
 import { randomId } from "../session/random-id.ts";
 import type { Author, ContextMessage, SessionEvent } from "../session/session-event.ts";
 import type { Input, SessionManager } from "../session/session-manager.ts";
 import type { AgentResult } from "./agent-event.ts";
 import { type AgentStream, type OutcomeStream, openStream } from "./agent-stream.ts";
+import { checkContent } from "./check-content.ts";
 import { ExecutionContext } from "./execution-context.ts";
 import { buildInstructions } from "./instructions.ts";
 import { SessionCalls } from "./session-calls.ts";
@@ -180,15 +182,12 @@ export class Agent {
 
 const neverAborted = new AbortController().signal;
 
-/** @throws ThreadkeeperError `INPUT_INVALID` if nothing is said, or `NOT_PLAIN_JSON` */
+/** @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 function makeInput(content: string | UserContent, options: RunOptions): Input {
   const { eventId: id = randomId(), author, context, replyTo } = options;
-  const empty =
-    typeof content === "string"
-      ? content.trim() === ""
-      : content.every((part) => part.type === "text" && part.text.trim() === "");
-  if (empty) throw new ThreadkeeperError("INPUT_INVALID", "the input is empty");
-  return plainJson({ id, content, author, context, replyTo }, "input") as Input;
+  const input: Input = checkInput({ id, content, author, context, replyTo } as Input);
+  checkContent(input.content);
+  return input;
 }
 
 function noSessions(): ThreadkeeperError {

@@ -1,3 +1,4 @@
+import type { UserContent } from "ai";
 import { describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
@@ -78,6 +79,16 @@ describe("input that cannot be run", () => {
     [[], "INPUT_INVALID"],
     [[{ type: "text" as const, text: " " }], "INPUT_INVALID"],
     [[{ type: "image" as const, image: new Uint8Array([1]) }], "NOT_PLAIN_JSON"],
+    [undefined as never, "INPUT_INVALID"],
+    [5 as never, "INPUT_INVALID"],
+    [[{ type: "bogus" }] as never, "INPUT_INVALID"],
+    [[null] as never, "INPUT_INVALID"],
+    [[{ type: "text", text: "look" }, { type: "image" }] as never, "INPUT_INVALID"],
+    [[{ type: "file", data: "aGk=" }] as never, "INPUT_INVALID"],
+    [[{ type: "text", text: "look", providerOptions: { openai: "x" } }] as never, "INPUT_INVALID"],
+    [[{ type: "image" as const, image: "no base 64" }], "INPUT_INVALID"],
+    [[{ type: "image" as const, image: "data:image/png" }], "INPUT_INVALID"],
+    [[{ type: "file" as const, data: "data:,hello", mediaType: "text/plain" }], "INPUT_INVALID"],
   ])("%j is refused before any turn", async (input, code) => {
     const { agent, model, sessions } = await agentRoom([]);
     for (const options of [{}, { sessionId: "room" }]) {
@@ -87,6 +98,33 @@ describe("input that cannot be run", () => {
     }
     expect(model.calls).toEqual([]);
     expect(await transcript(sessions)).toEqual([]);
+  });
+
+  it.each([
+    ["an author without a name", { author: { id: "1" } }],
+    ["something overheard without a text", { context: [{ id: "c", author: ada }] }],
+    ["an empty id", { eventId: "" }],
+  ])("nor %s, with a session or without", async (_what, wrong) => {
+    const { agent, model, sessions } = await agentRoom([]);
+    for (const options of [{}, { sessionId: "room" }]) {
+      await expect(agent.run("hi", { ...options, ...wrong } as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    }
+    expect(model.calls).toEqual([]);
+    expect(await transcript(sessions)).toEqual([]);
+  });
+
+  it("what can be shown is taken: texts, files by value, and links, which are not followed", async () => {
+    const { agent, model } = await agentRoom([["seen"]]);
+    const data = "aGVsbG8=";
+    const parts: UserContent = [
+      { type: "text", text: "look" },
+      { type: "image", image: data },
+      { type: "image", image: `data:image/png;base64,${data}` },
+      { type: "file", data, mediaType: "text/plain", filename: "hello.txt" },
+      { type: "image", image: "https://example.com/x.png" },
+    ];
+    expect((await agent.run(parts, { sessionId: "room" }))?.text).toBe("seen");
+    expect(JSON.stringify(model.calls[0]?.prompt)).not.toContain("example.com");
   });
 
   it("names the path of what is not plain JSON", async () => {
