@@ -17,8 +17,6 @@ export interface Begun {
 /** One call of the agent, from the moment in which it asks for its place until nothing of it goes on any more. */
 export class Call implements AsyncIterable<TurnEvent> {
   readonly sessionId: string;
-  /** Whether it is past its preparation. */
-  asked = false;
   /** Whether the store has its input, so that a reset concerns it. */
   taken = false;
   /** The inputs of the turn that it drives right now. */
@@ -45,7 +43,6 @@ export class Call implements AsyncIterable<TurnEvent> {
 
   /** Asks for the next event, and keeps in mind which turn is being answered. */
   async pull(stream: AgentStream): ReturnType<AgentStream["next"]> {
-    this.asked = true;
     const step = await stream.next();
     if (step.done) return step;
     if (step.value.type === "turn-start") this.turn = step.value.inputs;
@@ -78,7 +75,7 @@ export class Call implements AsyncIterable<TurnEvent> {
         return;
       }
       for (let step = await begun.first; !step.done; step = await this.pull(begun.stream)) {
-        const event = told(step.value, begun.replyTo);
+        const event = this.#told(step.value, begun.replyTo);
         if (event) yield event;
       }
     } finally {
@@ -99,17 +96,17 @@ export class Call implements AsyncIterable<TurnEvent> {
     if (begun && "stream" in begun) await begun.stream.return(undefined);
     this.#end();
   }
-}
 
-/** A call that was ended before its turn began is not told of: its input waits on, or was forgotten. */
-function told(event: AgentEvent | CallFailed, replyTo: Json | undefined): TurnEvent | undefined {
-  if (event.type !== "call-failed") return event;
-  const { error, reference } = event;
-  if (replyTo === undefined) return undefined;
-  if (hasCode(error, "RUN_LOST", "RUN_STOPPED", "RUN_SHUTDOWN")) return undefined;
-  const limit = error.fields["limit"];
-  if (hasCode(error, "QUEUE_FULL") && typeof limit === "number") {
-    return { type: "notice", replyTo, reason: "queue-full", limit };
+  /** A call that was ended while its input waits, or since it was forgotten, is not told of. */
+  #told(event: AgentEvent | CallFailed, replyTo: Json | undefined): TurnEvent | undefined {
+    if (event.type !== "call-failed") return event;
+    const { error, reference } = event;
+    if (replyTo === undefined) return undefined;
+    if (this.taken && hasCode(error, "RUN_LOST", "RUN_STOPPED", "RUN_SHUTDOWN")) return undefined;
+    const limit = error.fields["limit"];
+    if (hasCode(error, "QUEUE_FULL") && typeof limit === "number") {
+      return { type: "notice", replyTo, reason: "queue-full", limit };
+    }
+    return { type: "notice", replyTo, reason: "failed", error, reference };
   }
-  return { type: "notice", replyTo, reason: "failed", error, reference };
 }

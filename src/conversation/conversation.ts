@@ -4,14 +4,16 @@ import type { TurnEvent } from "./turn-event.ts";
 export interface Conversation {
   /**
    * Takes the turn's place at once, when it is called, and returns what happens as it is pulled. Pulling past
-   * `turn-end` says that it has been drawn. Never throws: a failure is a `turn-failed` or a notice.
+   * `turn-end` says that it has been drawn. Never throws: a failure is a `turn-failed` or a notice. A stop yields its
+   * notice, and then the turns of those who waited and whom nobody else here answers.
    */
   handle(inbound: Inbound, prepare?: Prepare): AsyncIterable<TurnEvent>;
   /** Takes up what waits in a session, if nobody runs. */
   resume(sessionId: string): AsyncIterable<TurnEvent>;
   /**
-   * Stops in order: no new turn is taken (a later message yields nothing), runs get `graceMs`, what is left is ended
-   * with `RUN_SHUTDOWN`. Resolves when no run is left and their readers have read to the end, or took too long.
+   * Stops in order. No turn begins any more: what waits, and what is still being prepared, is stored for the process
+   * that comes after; a message that comes later yields nothing. What goes on gets `graceMs`; what is left then is told
+   * `RUN_SHUTDOWN`. Resolves when nothing is left and the readers have read to the end, or took too long.
    */
   close(graceMs: number): Promise<void>;
 }

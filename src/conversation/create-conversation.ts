@@ -1,8 +1,8 @@
-import { raceAbort } from "../agent/abort-race.ts";
+import { abortReason, raceAbort } from "../agent/abort-race.ts";
 import type { Agent, ResumeOptions } from "../agent/agent.ts";
 import type { AgentStream } from "../agent/agent-stream.ts";
 import { failCall } from "../agent/turn.ts";
-import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
+import { hasCode, ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { Lanes } from "../session/lanes.ts";
 import type { Json } from "../session/plain-json.ts";
@@ -56,9 +56,9 @@ class AgentConversation implements Conversation {
       case "message":
         return this.#message(inbound, prepare);
       case "reset":
-        return this.#told(inbound, this.#reset(inbound));
+        return once(this.#told(inbound, this.#reset(inbound)));
       case "stop":
-        return this.#told(inbound, this.#stop(inbound));
+        return this.#thenWhatWaits(inbound.sessionId, this.#told(inbound, this.#stop(inbound)));
     }
   }
 
@@ -68,7 +68,7 @@ class AgentConversation implements Conversation {
 
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
-    for (const call of this.#calls) if (!call.asked) call.abort(shutdown());
+    this.#agent.retire();
     if (await this.#allDone(graceMs)) return;
     for (const call of this.#calls) call.abort(shutdown());
     if (await this.#allDone(this.#lastWordsMs)) return;
@@ -78,7 +78,7 @@ class AgentConversation implements Conversation {
   #message(inbound: Kind<"message">, prepare: Prepare): AsyncIterable<TurnEvent> {
     const { id: eventId, sessionId, author, text, attachments } = inbound;
     if (/^[\s\p{Cc}\p{Cf}]*$/u.test(text) && attachments.length === 0) {
-      return this.#told(inbound, Promise.resolve({ reason: "nothing-said" }));
+      return once(this.#told(inbound, Promise.resolve({ reason: "nothing-said" })));
     }
     return this.#call(
       sessionId,
@@ -97,6 +97,7 @@ class AgentConversation implements Conversation {
     const timer = setTimeout(() => late.abort(tooLate(this.#prepareMs)), this.#prepareMs);
     const either = AbortSignal.any([signal, late.signal]);
     try {
+      if (signal.aborted) throw abortReason(signal);
       return await raceAbort(prepare(either), either);
     } finally {
       clearTimeout(timer);
@@ -104,7 +105,10 @@ class AgentConversation implements Conversation {
   }
 
   #call(sessionId: string, start: Start, replyTo?: Json): AsyncIterable<TurnEvent> {
-    const call = new Call(sessionId, (self) => this.#lanes.run(sessionId, () => this.#begin(self, start, replyTo)));
+    const isLate = this.#closed;
+    const call = new Call(sessionId, async (self) =>
+      isLate ? undefined : this.#lanes.run(sessionId, () => this.#begin(self, start, replyTo)),
+    );
     this.#calls.add(call);
     void call.done.then(() => this.#calls.delete(call));
     return call;
@@ -112,8 +116,6 @@ class AgentConversation implements Conversation {
 
   /** In the lane: prepares, and stays until the store has the input. Never rejects. */
   async #begin(call: Call, start: Start, replyTo: Json | undefined): Promise<Begun | Notice | undefined> {
-    const isOff = () => call.signal.aborted || this.#closed;
-    if (isOff()) return undefined;
     let onTaken = () => {};
     const taken = new Promise<void>((resolve) => {
       onTaken = () => {
@@ -123,12 +125,13 @@ class AgentConversation implements Conversation {
     });
     try {
       const begun = await start({ signal: call.signal, onTaken });
-      if (isOff()) return undefined;
       const first = call.pull(begun.stream);
       await Promise.race([taken, first]);
       return { ...begun, first };
-    } catch (error) {
-      if (isOff() || replyTo === undefined) return undefined;
+    } catch (thrown) {
+      const error = call.signal.aborted ? abortReason(call.signal) : thrown;
+      // Its reader is gone.
+      if (replyTo === undefined || hasCode(error, "RUN_STOPPED")) return undefined;
       return this.#failed(call.sessionId, replyTo, error);
     }
   }
@@ -156,7 +159,17 @@ class AgentConversation implements Conversation {
     // A run that belongs to nobody here: who asked for it is not known, so it takes the right to stop any.
     if (calls.length > 0 || !privileged) return { reason: "nothing-to-stop" };
     const freed = await this.#sessions.interrupt(sessionId);
-    return { reason: freed.length > 0 ? "stopped" : "nothing-to-stop" };
+    return { reason: freed.length > 0 ? "interrupted" : "nothing-to-stop" };
+  }
+
+  /** A stop's notice; then, once the session is free, what waits in it and has no call here that brings it on. */
+  async *#thenWhatWaits(sessionId: string, told: Promise<Notice>): AsyncGenerator<TurnEvent, void> {
+    const notice = await told;
+    yield notice;
+    if (notice.reason !== "stopped" && notice.reason !== "interrupted") return;
+    const stopped = this.#callsIn(sessionId).filter(({ signal }) => hasCode(signal.reason, "RUN_STOPPED"));
+    await Promise.all(stopped.map(({ done }) => done));
+    yield* this.resume(sessionId);
   }
 
   /** The calls whose input the store has. */
@@ -164,13 +177,11 @@ class AgentConversation implements Conversation {
     return [...this.#calls].filter((call) => call.taken && call.sessionId === sessionId);
   }
 
-  /** One notice, which is on its way already, whether or not it is pulled. */
-  #told({ sessionId, replyTo }: Inbound, reason: Promise<NoticeReason>): AsyncIterable<TurnEvent> {
-    return once(
-      reason.then(
-        (known): Notice => ({ type: "notice", replyTo, ...known }),
-        (error: unknown) => this.#failed(sessionId, replyTo, error),
-      ),
+  /** Never rejects. */
+  #told({ sessionId, replyTo }: Inbound, reason: Promise<NoticeReason>): Promise<Notice> {
+    return reason.then(
+      (known): Notice => ({ type: "notice", replyTo, ...known }),
+      (error: unknown) => this.#failed(sessionId, replyTo, error),
     );
   }
 

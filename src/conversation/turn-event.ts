@@ -7,6 +7,8 @@ export type NoticeReason =
   | { readonly reason: "forgotten" }
   | { readonly reason: "nothing-to-forget" }
   | { readonly reason: "stopped" }
+  /** The run of a stop belonged to nobody here: it was taken away. */
+  | { readonly reason: "interrupted" }
   | { readonly reason: "nothing-to-stop" }
   | { readonly reason: "not-allowed"; readonly what: "reset" | "stop" }
   | { readonly reason: "nothing-said" }

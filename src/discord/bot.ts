@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type ChatInputCommandInteraction, type Client, Events, type Message, RESTEvents } from "discord.js";
 import type { Conversation } from "../conversation/conversation.ts";
-import type { TurnEvent } from "../conversation/turn-event.ts";
 import { ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
-import { type ReplyView, replyViews } from "../reply/reply-view.ts";
+import { type Painter, type ReplyView, replyViews } from "../reply/reply-view.ts";
 import { errorWording } from "../reply/wording.ts";
 import { createClient, destroyClient, inviteLink } from "./client.ts";
 import { commands } from "./commands/all.ts";
@@ -122,7 +121,7 @@ class DiscordBot implements Bot {
   }
 
   resume(sessionIds: readonly string[]): void {
-    for (const sessionId of sessionIds) this.#follow(this.#draw(this.#plan.conversation.resume(sessionId)));
+    for (const sessionId of sessionIds) this.#follow(this.#draw(replyViews(this.#plan.conversation.resume(sessionId))));
   }
 
   closeIntake(): void {
@@ -166,21 +165,21 @@ class DiscordBot implements Bot {
       return;
     }
     const prepare = (signal: AbortSignal) => this.#threads.prepare(addressed, signal);
-    this.#follow(this.#draw(this.#plan.conversation.handle(inbound, prepare)));
+    this.#follow(this.#draw(replyViews(this.#plan.conversation.handle(inbound, prepare))));
   }
 
   /** Only called, and nothing said: that is no turn, but the thread is opened, so that it can be said there. */
   async #greet(addressed: Addressed): Promise<void> {
     const { replyTo = addressed.inbound.replyTo } = await this.#threads.prepare(addressed);
-    await this.#draw(this.#plan.conversation.handle({ ...addressed.inbound, replyTo }));
+    await this.#draw(replyViews(this.#plan.conversation.handle({ ...addressed.inbound, replyTo })));
   }
 
-  /** The one stream: what happens becomes views, views become messages. */
-  async #draw(events: AsyncIterable<TurnEvent>): Promise<void> {
+  /** The one stream: views become messages. A turn is drawn in its thread, whoever brought it on; `notices` the rest. */
+  async #draw(views: AsyncIterable<ReplyView>, notices: Painter = this.#painter): Promise<void> {
     let last: ReplyView | undefined;
-    for await (const view of replyViews(events)) {
+    for await (const view of views) {
       last = view;
-      await this.#painter.draw(view);
+      await (view.turn === undefined ? notices : this.#painter).draw(view);
     }
     if (last && !last.finished) this.#painter.drop(last);
   }
@@ -192,8 +191,7 @@ class DiscordBot implements Bot {
     const { conversation, modelName } = this.#plan;
     const painter = new InteractionPainter(interaction, this.#log);
     try {
-      const views = command.run(interaction, { conversation, modelName, budget: this.#budget, commands });
-      for await (const view of views) await painter.draw(view);
+      await this.#draw(command.run(interaction, { conversation, modelName, budget: this.#budget, commands }), painter);
     } catch (thrown) {
       // Whoever gave the command would otherwise look at "is thinking…" for good.
       const error = toOurError(thrown, `/${command.definition.name} came to nothing`);

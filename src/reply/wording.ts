@@ -82,6 +82,8 @@ export function noticeWording(notice: Notice): string {
       return "There is nothing to forget: nothing was said to me here yet.";
     case "stopped":
       return "Stopped. What I had said so far stays.";
+    case "interrupted":
+      return "I gave up an answer that I had begun elsewhere and lost sight of. If anything was written here since then, I answer it now.";
     case "nothing-to-stop":
       return "There is nothing to stop: I am not working on an answer here.";
     case "not-allowed":

@@ -212,32 +212,63 @@ describe("preparation", () => {
     expect(words(await next)).toEqual(["turn for m2", 'said "Two."']);
   });
 
-  test("that ends at shutdown ends silently", async () => {
-    const { conversation, model } = await conversationRoom([]);
+  test("that goes on at shutdown ends in the store, and so does what stands behind it: the next process answers", async () => {
+    const store = openMemoryStore();
+    const { conversation, model, sessions } = await conversationRoom([], { store });
+    const { open, passed } = gate();
+    const prepare: Prepare = async () => {
+      await passed;
+      return { replyTo: { thread: "t" } };
+    };
+    const events = read(conversation.handle(says("m1", "hi"), prepare));
+    const behind = read(conversation.handle(says("m2", "me too", { author: bob })));
+    const closed = conversation.close(60_000);
+    open();
+    await closed;
+    expect([await events, await behind]).toEqual([[], []]);
+    model.assertComplete();
+    await sessions.close();
+    const next = await conversationRoom([["Hello again."]], { store });
+    expect(await next.sessions.unfinished()).toEqual(["room"]);
+    const late = await read(next.conversation.resume("room"));
+    expect(words(late)).toEqual(["turn for m1+m2", 'said "Hello again."']);
+    expect(late[0]).toMatchObject({ inputs: [{ replyTo: { thread: "t" } }, { replyTo: { message: "m2" } }] });
+    expect(await next.sessions.unfinished()).toEqual([]);
+  });
+
+  test("that does not end in the grace of a shutdown is told of, and so is what stands behind it", async () => {
+    const { conversation, model, sessions } = await conversationRoom([]);
     const aborted: Prepare = (signal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
       });
+    const prepared: string[] = [];
     const events = read(conversation.handle(says("m1", "hi"), aborted));
-    const behind = read(conversation.handle(says("m2", "hi")));
-    await conversation.close(1000);
-    expect(await events).toEqual([]);
-    expect(await behind).toEqual([]);
-    model.assertComplete();
-  });
-
-  test("that has done its work when the shutdown comes starts no turn", async () => {
-    const { conversation, model } = await conversationRoom([]);
-    const stubborn = gate();
-    const events = read(
-      conversation.handle(says("m1", "hi"), async () => {
-        void conversation.close(1000).then(stubborn.open);
+    const behind = read(
+      conversation.handle(says("m2", "hi"), async () => {
+        prepared.push("m2");
         return {};
       }),
     );
-    await stubborn.passed;
-    expect(await events).toEqual([]);
+    await conversation.close(5);
+    expect(words(await events)).toEqual(["notice failed RUN_SHUTDOWN"]);
+    expect(words(await behind)).toEqual(["notice failed RUN_SHUTDOWN"]);
+    expect(prepared).toEqual([]);
+    expect(await transcript(sessions)).toEqual([]);
     model.assertComplete();
+  });
+
+  test("that is cut in the moment in which it ends is told of where the answer would have gone", async () => {
+    const { conversation, takes } = await conversationRoom([]);
+    const events = read(
+      conversation.handle(says("m1", "hi"), async (signal) => {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return { replyTo: { thread: "t" } };
+      }),
+    );
+    await conversation.close(5);
+    expect(words(await events)).toEqual(["notice failed RUN_SHUTDOWN"]);
+    expect(takes).toEqual([]);
   });
 });
 
@@ -370,12 +401,30 @@ describe("/stop", () => {
     }
   });
 
-  test("of a run that nobody here drives takes the right to stop any, and frees the session", async () => {
-    const { conversation, sessions } = await conversationRoom([["Here."]]);
-    await sessions.take("room", { id: "m0", content: "left behind" });
+  test("of a run that nobody here drives takes the right to stop any, and what waits goes on at once", async () => {
+    const store = openMemoryStore();
+    const { conversation } = await conversationRoom([["Here."]], { store });
+    const elsewhere = await openSessions({ store });
+    await elsewhere.take("room", { id: "m0", content: "left behind" });
+    expect(await read(conversation.handle(says("m1", "hi")))).toEqual([]);
     expect(words(await read(conversation.handle(commands("stop"))))).toEqual(["notice nothing-to-stop"]);
-    expect(words(await read(conversation.handle(commands("stop", { privileged: true }))))).toEqual(["notice stopped"]);
-    expect(words(await read(conversation.handle(says("m1", "hi"))))).toEqual(["turn for m1", 'said "Here."']);
+    const events = await read(conversation.handle(commands("stop", { privileged: true })));
+    expect(words(events)).toEqual(["notice interrupted", "turn for m1", 'said "Here."']);
+    expect(events[1]).toMatchObject({ replyTo: { message: "m1" } });
+  });
+
+  test("brings on what waits and has nobody here who would", async () => {
+    const store = openMemoryStore();
+    const { conversation, model } = await conversationRoom([["Half", forever], ["Here."]], { store });
+    const run = read(conversation.handle(says("m1", "hi")));
+    await until(() => model.calls.length === 1);
+    await (await openSessions({ store })).take("room", { id: "m2", content: "heard by another process" });
+    expect(words(await read(conversation.handle(commands("stop"))))).toEqual([
+      "notice stopped",
+      "turn for m2",
+      'said "Here."',
+    ]);
+    expect(words(await run)).toEqual(["turn for m1", "failed RUN_STOPPED"]);
   });
 
   test("works before anybody has pulled an event of the run", async () => {
@@ -383,8 +432,9 @@ describe("/stop", () => {
     const run = conversation.handle(says("m1", "hi"));
     await until(() => takes.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(words(await read(conversation.handle(commands("stop"))))).toEqual(["notice stopped"]);
+    const stop = read(conversation.handle(commands("stop")));
     expect(words(await read(run))).toEqual(["turn for m1", "failed RUN_STOPPED"]);
+    expect(words(await stop)).toEqual(["notice stopped"]);
   });
 });
 
@@ -399,6 +449,20 @@ describe("a reader who leaves", () => {
     }
     expect(words((await Promise.all(waiting)).flat())).toEqual(["turn for m2", 'said "Two."']);
     expect(model.abandoned).toBe(1);
+  });
+
+  test("of a turn that answers others too leaves it to them", async () => {
+    const { open, passed } = gate();
+    const { conversation, model } = await conversationRoom([[passed, "One."], ["Half", forever], ["For Bob and Ada."]]);
+    const one = read(conversation.handle(says("m1", "hi")));
+    const two = (async () => {
+      for await (const event of conversation.handle(says("m2", "and I?"))) if (event.type === "text-delta") return;
+    })();
+    const three = read(conversation.handle(says("m3", "me too", { author: bob })));
+    await until(() => model.calls.length === 1);
+    open();
+    await Promise.all([one, two]);
+    expect(words(await three)).toEqual(["turn for m2+m3", 'said "For Bob and Ada."']);
   });
 
   test("before the first event, or while one is awaited, frees the session as well", async () => {
@@ -482,6 +546,25 @@ describe("close", () => {
     open();
     await closed;
     expect(words(await run)).toEqual(["turn for m1", 'said "Done."']);
+  });
+
+  test("begins no turn in the grace: what waits is left to the next process, which answers it once", async () => {
+    const store = openMemoryStore();
+    const { open, passed } = gate();
+    const { conversation, takes, sessions } = await conversationRoom([[passed, "Done."]], { store });
+    const run = read(conversation.handle(says("m1", "hi")));
+    const waiting = read(conversation.handle(says("m2", "still there?")));
+    await until(() => takes.length === 2);
+    const closed = conversation.close(60_000);
+    open();
+    await closed;
+    expect(words(await run)).toEqual(["turn for m1", 'said "Done."']);
+    expect(await waiting).toEqual([]);
+    await sessions.close();
+    const next = await conversationRoom([["Yes."]], { store });
+    expect(await next.sessions.unfinished()).toEqual(["room"]);
+    expect(words(await read(next.conversation.resume("room")))).toEqual(["turn for m2", 'said "Yes."']);
+    expect(await next.sessions.unfinished()).toEqual([]);
   });
 
   test("ends what is left with RUN_SHUTDOWN, after its last view was drawn, and leaves what waits in the store", async () => {

@@ -40,6 +40,7 @@ describe("the wording", () => {
     expect(notice({ reason: "forgotten" })).toMatch(/Forgotten/);
     expect(notice({ reason: "nothing-to-forget" })).toMatch(/nothing to forget/);
     expect(notice({ reason: "stopped" })).toMatch(/Stopped/);
+    expect(notice({ reason: "interrupted" })).toMatch(/gave up an answer.*since then, I answer it now/);
     expect(notice({ reason: "nothing-to-stop" })).toMatch(/nothing to stop/);
     expect(notice({ reason: "not-allowed", what: "reset" })).toMatch(/opened this thread/);
     expect(notice({ reason: "not-allowed", what: "stop" })).toMatch(/who asked/);
