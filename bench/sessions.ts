@@ -28,8 +28,10 @@ interface Way {
 }
 
 let made = 0;
+let turn = "";
 function event(role: "user" | "assistant"): SessionEvent {
-  return { id: `event-${made++}`, at: new Date().toISOString(), turn: "bench", message: { role, content: words } };
+  if (role === "user") turn = `turn-${made}`;
+  return { id: `event-${made++}`, at: new Date().toISOString(), turn, message: { role, content: words } };
 }
 
 async function ours(folder: string, length: number): Promise<Way> {
