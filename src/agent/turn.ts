@@ -77,7 +77,7 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
     if (last) yield last;
   } finally {
     clearTimeout(timer);
-    if (!isOver) await fail(signal.aborted ? abortReason(signal) : new ConsumerGone());
+    if (!isOver) await fail(abortReason(signal));
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { defineTool } from "../../src/agent/tool.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
+import { createLogger } from "../../src/log.ts";
 import type { SessionManager } from "../../src/session/session-manager.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
@@ -99,13 +100,17 @@ describe("inputs that come in a run", () => {
   it("past the bound a call is told that the queue is full, and nothing of it is stored", async () => {
     const first = gate();
     const sessions = await openSessions({ store: openMemoryStore(), maxWaiting: 1 });
-    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]], { sessions });
+    const lines: string[] = [];
+    const log = createLogger({ level: "debug", destination: { write: (line) => void lines.push(line) } });
+    const all = await agentRoom([[first.opened, "answer one"], ["answer two"]], { sessions, log });
     const one = all.agent.run("first", room);
     await asked(all, 1);
     const two = all.agent.run("second", room);
     await taken(all, "run", "waiting");
     const { events } = await drain(all.agent.stream("third", room));
     expect(events).toMatchObject([{ type: "call-failed", error: { code: "QUEUE_FULL", fields: { limit: 1 } } }]);
+    // It is no fault of anybody's.
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 30, code: "QUEUE_FULL" }]);
     first.open();
     await Promise.all([one, two]);
     expect(await transcript(sessions)).not.toContain("user: third");

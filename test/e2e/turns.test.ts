@@ -166,6 +166,24 @@ describe("/stop", () => {
     await house.quiet();
     expect((await bob.runs("/stop", { in: thread }).answer()).content).toContain("nothing to stop");
   });
+
+  it("of a run that nobody here drives is told to who stops it alone, and what waits is answered in the thread", async () => {
+    const model = answeringModel(async function* ({ questions }) {
+      yield `heard: ${questions.join(" | ")}`;
+    });
+    const { sandbox, start } = await openHouse({ model });
+    const house = await start();
+    const thread = await opensThread(sandbox, sandbox.member("Bob"), "hello");
+    await house.quiet();
+    await house.sessions.take(`discord:${thread.id}`, { id: "1", content: "taken up by a machine that is gone" });
+    const question = sandbox.member("Bob").says(thread, "anybody there?");
+    await house.quiet();
+    const told = await sandbox.owner.runs("/stop", { in: thread }).answer();
+    expect(told).toMatchObject({ onlyFor: sandbox.owner.id, content: expect.stringContaining("gave up an answer") });
+    const answer = await answerTo(sandbox, thread, 1);
+    expect(answer.content).toContain("anybody there?");
+    expect(answer.reference?.messageId).toBe(question.id);
+  });
 });
 
 describe("the end of the process", () => {
