@@ -7,7 +7,7 @@ import type { Author } from "../session/session-event.ts";
 export interface ToolContext {
   /** Aborted at the deadline, by a stop and at shutdown. Hand it on to whatever takes time. */
   readonly signal: AbortSignal;
-  /** Who asked, if one person did: the author of the newest input of the turn. */
+  /** Who asked; `undefined` when nobody is known or the turn answers several people. */
   readonly author: Author | undefined;
   /** The session's state as it is now. */
   readonly state: JsonObject;

@@ -34,13 +34,19 @@ async function play(config: Config, stopped: Promise<unknown>): Promise<number> 
     console.log(greeting(config, sandbox));
     const terminal = new Terminal(sandbox);
     await Promise.race([terminal.run(stopped), stopped]);
-    terminal.close();
+    terminal.leave();
+    // Answers that are being written are still read out.
     await bot.stop();
+    terminal.close();
   } finally {
     await sandbox.close();
   }
-  console.log(`Bye. All is kept in ${folder}: the next start goes on from here.`);
+  console.log(isKept(config) ? `Bye. All is kept in ${folder}: the next start goes on from here.` : "Bye.");
   return 0;
+}
+
+function isKept({ sessionStore }: Config): boolean {
+  return sessionStore !== "memory:";
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT` if what was kept can't be read; it stays as it is */
@@ -61,7 +67,11 @@ function greeting(config: Config, sandbox: Sandbox): string {
   return `Threadkeeper, the real bot, on a small Discord in this terminal (no DISCORD_TOKEN is set). It answers with ${who}.
 
 You are ${name}. Begin with  @${sandbox.bot.name} The deadline for Project Alpha is December 27.
-and in the thread that opens ask  When is the deadline?  Leave with :quit, come back, ask again: it remembers.
+and in the thread that opens ask  When is the deadline?  ${
+    isKept(config)
+      ? "Leave with :quit, come back, ask again: it remembers."
+      : "With SESSION_STORE=memory: it forgets when you leave."
+  }
 :help shows what else can be typed. For a real server see "On your server" in the README.
 `;
 }

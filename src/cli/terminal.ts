@@ -25,11 +25,13 @@ export class Terminal {
     },
     as: (rest) => {
       if (rest === "") this.#print("say who: as in :as Ben");
+      else if (rest === this.#sandbox.bot.name) this.#print("that is the bot: it speaks for itself");
       else this.#me = this.#sandbox.member(rest);
     },
   };
   #me: Actor;
   #here: Channel;
+  #left = false;
   /** Reading out what was said before. */
   #reads = false;
 
@@ -74,10 +76,16 @@ export class Terminal {
     if (!isTerminal && lines === 0) await stopped;
   }
 
-  close(): void {
+  /** Nothing more is typed; what is said is still read out. */
+  leave(): void {
+    this.#left = true;
     this.#stop();
-    this.#reader.close();
     this.#terminal.close();
+    if (process.stdin.isTTY) process.stdout.write("\n");
+  }
+
+  close(): void {
+    this.#reader.close();
   }
 
   #try(line: string): void {
@@ -127,7 +135,7 @@ export class Terminal {
   }
 
   #prompt(): void {
-    if (!process.stdin.isTTY) return;
+    if (!process.stdin.isTTY || this.#left) return;
     const place = "parentId" in this.#here ? `“${shortened(this.#here.name)}”` : "#general";
     this.#terminal.setPrompt(`${this.#me.name} in ${place}> `);
     this.#terminal.prompt(true);

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, stat, statfs } from "node:fs/promises";
+import { chmod, type FileHandle, mkdir, open, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ThreadkeeperError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
@@ -15,6 +15,9 @@ const shares: Readonly<Record<number, string>> = {
   1196443219: "GPFS",
 };
 
+/** What every SQLite database begins with (https://sqlite.org/fileformat.html#the_database_header). */
+const header = Buffer.from("SQLite format 3\0");
+
 /** File systems that may be either: FUSE (sshfs, but also disks), 9p (a host's folder in WSL or a container). */
 const perhapsShares: Readonly<Record<number, string>> = { 1702057286: "FUSE", 16914839: "9p" };
 
@@ -22,15 +25,19 @@ const perhapsShares: Readonly<Record<number, string>> = { 1702057286: "FUSE", 16
  * Makes the database's file and its directory if they don't exist, for this user only. SQLite gives its side files the
  * mode of the file, so that it must be right before they are made. A directory that exists keeps its mode: it may
  * hold more than this file.
- * @throws ThreadkeeperError `STORE_UNAVAILABLE`
+ * @throws ThreadkeeperError `STORE_UNAVAILABLE`, `STORE_CORRUPT`
  */
 export async function prepareFile(path: string, description: string, log: Logger): Promise<void> {
   const directory = dirname(path);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await checkShare(directory, description, log);
-    const file = await open(path, "a", 0o600);
-    await file.close();
+    const file = await open(path, "a+", 0o600);
+    try {
+      await checkHeader(file, description);
+    } finally {
+      await file.close();
+    }
     await restrict(path);
     await Promise.all([restrict(`${path}-wal`, true), restrict(`${path}-shm`, true)]);
   } catch (error) {
@@ -40,6 +47,16 @@ export async function prepareFile(path: string, description: string, log: Logger
   if (((await stat(directory)).mode & 0o077) !== 0) {
     log.debug({ directory }, "other users may look into the store's directory; the files in it are for this user only");
   }
+}
+
+/** Somebody else's file is refused before anything of it is changed, its mode included. */
+async function checkHeader(file: FileHandle, description: string): Promise<void> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(header.length), 0, header.length, 0);
+  if (bytesRead === 0 || buffer.subarray(0, bytesRead).equals(header)) return;
+  throw new ThreadkeeperError(
+    "STORE_CORRUPT",
+    `${description} is not a SQLite database: choose another path, or move that file away`,
+  );
 }
 
 async function restrict(path: string, mayBeAbsent = false): Promise<void> {

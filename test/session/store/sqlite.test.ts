@@ -128,8 +128,10 @@ describe("A store in a SQLite file", () => {
 
     it("when the file is no database, which is left as it is", async () => {
       await writeFile(path, "Dear diary, ".repeat(1000));
+      await chmod(path, 0o644);
       await refused("STORE_CORRUPT", /is not a SQLite database/);
       expect(await readFile(path, "utf8")).toBe("Dear diary, ".repeat(1000));
+      expect((await stat(path)).mode & 0o777).toBe(0o644);
     });
 
     it("when the database is damaged", async () => {
