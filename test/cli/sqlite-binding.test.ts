@@ -10,7 +10,7 @@ describe("checkSqliteBinding", () => {
     const missing = () => {
       throw new Error("Could not locate the bindings file. Tried: …");
     };
-    expect(() => checkSqliteBinding(missing)).toThrow(/npx --allow-scripts=sqlite3 threadkeeper/);
+    expect(() => checkSqliteBinding(missing)).toThrow(/npx --allow-scripts=sqlite3 .*threadkeeper/);
     expect(() => checkSqliteBinding(missing)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
   });
 });
