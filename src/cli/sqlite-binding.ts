@@ -14,8 +14,8 @@ export function checkSqliteBinding(load: (name: string) => unknown = requireBesi
       "STORE_UNAVAILABLE",
       "the SQLite driver was installed without its binary, because npm did not run its install script. " +
         // npx keeps what it has installed, also the incomplete.
-        "Run `npm cache npx rm --force` and then npx again with `--allow-scripts=sqlite3` before the package, " +
-        "as in `npx --allow-scripts=sqlite3 ./threadkeeper-0.1.0.tgz` " +
+        "Run `npm cache npx rm --force`, and then the same npx command with `--allow-scripts=sqlite3` in it, " +
+        "as in `npx --allow-scripts=sqlite3 ./threadkeeper.tgz` " +
         "(in a project: `npm install-scripts approve sqlite3` and then `npm rebuild sqlite3`).",
       { cause },
     );
