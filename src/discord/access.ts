@@ -17,7 +17,7 @@ export async function openedThread(interaction: ChatInputCommandInteraction, bud
   if (!channel?.isThread()) return false;
   if (channel.ownerId !== client.user.id) return channel.ownerId === user.id;
   try {
-    const starter = await budget.run(() => channel.fetchStarterMessage());
+    const starter = await budget.run(`starters of ${channel.parentId}`, () => channel.fetchStarterMessage());
     return starter?.author.id === user.id;
   } catch (error) {
     // The starter was deleted: nobody can be shown to have opened the thread.

@@ -21,12 +21,13 @@ export async function readContext(
   before?: string,
 ): Promise<ContextMessage[]> {
   const options = { limit: newest, cache: false, ...(before === undefined ? {} : { before }) };
-  const fetched = await budget.run(() => channel.messages.fetch(options));
+  const fetched = await budget.run(`messages of ${channel.id}`, () => channel.messages.fetch(options));
   const all = [...fetched.values()].sort(byAge);
   const said = all.slice(all.findLastIndex(isForgetting) + 1);
   const isWhole = said.length === all.length;
   if (isWhole && channel.isThread() && before !== undefined && before !== channel.id && !fetched.has(channel.id)) {
-    const starter = await budget.run(() => channel.fetchStarterMessage({ cache: false })).catch(unlessGone);
+    const fetchStarter = () => channel.fetchStarterMessage({ cache: false }).catch(unlessGone);
+    const starter = await budget.run(`starters of ${channel.parentId}`, fetchStarter);
     if (starter) said.unshift(starter);
   }
   const context = said

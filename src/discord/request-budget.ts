@@ -65,6 +65,8 @@ export type RequestKind = keyof typeof needs;
 export class RequestBudget {
   readonly #window: RequestWindow;
   #line: Promise<void> = Promise.resolve();
+  /** The last request of each lane. */
+  readonly #lanes = new Map<string, Promise<void>>();
 
   constructor(now: () => number = Date.now) {
     this.#window = new RequestWindow(40, 1000, now);
@@ -92,8 +94,23 @@ export class RequestBudget {
     return begun;
   }
 
-  /** Makes one request that must be made, within the budget. */
-  async run<Result>(request: () => Promise<Result>): Promise<Result> {
+  /**
+   * Makes one request that must be made, within the budget and after those before it in its lane. Discord limits each
+   * route by channel, and discord.js holds what comes behind a 429 back: only one of them may take a place meanwhile.
+   * @param lane what the request is about and the channel it is for
+   */
+  run<Result>(lane: string, request: () => Promise<Result>): Promise<Result> {
+    const before = this.#lanes.get(lane);
+    const made = before === undefined ? this.#make(request) : before.then(() => this.#make(request));
+    const leave = () => {
+      if (this.#lanes.get(lane) === over) this.#lanes.delete(lane);
+    };
+    const over = made.then(leave, leave);
+    this.#lanes.set(lane, over);
+    return made;
+  }
+
+  async #make<Result>(request: () => Promise<Result>): Promise<Result> {
     const end = await this.begin();
     try {
       return await request();

@@ -50,23 +50,30 @@ export class Threads {
     const request = { body, ...(signal && { signal }) };
     const { rest } = message.client;
     const replyTo = toReplyTo({ channel: message.id });
+    // Now, while it is known: others write on in the channel.
+    const quoted = readQuoted(message);
     try {
-      await this.#plan.budget.run(() => rest.post(Routes.threads(message.channelId, message.id), request));
-      return { replyTo, context: readQuoted(message) };
+      await this.#plan.budget.run(`threads of ${message.channelId}`, () => {
+        // Whoever called may have been told by now that it took too long.
+        signal?.throwIfAborted();
+        return rest.post(Routes.threads(message.channelId, message.id), request);
+      });
+      return { replyTo, context: quoted };
     } catch (error) {
       if (isTooManyThreads(error)) {
         this.#plan.complaints.tooManyThreads(message);
-        return { context: readQuoted(message) };
+        return { context: quoted };
       }
       if (discordCode(error) !== RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage) throw error;
-      return { replyTo, context: [...readQuoted(message), ...(await this.#contextOfExisting(message))] };
+      return { replyTo, context: [...quoted, ...(await this.#contextOfExisting(message))] };
     }
   }
 
   /** The thread is there already: ours by an earlier delivery, or somebody else's, where things may have been said. */
   async #contextOfExisting({ client, id }: Message): Promise<NonNullable<Prepared["context"]>> {
     const { budget } = this.#plan;
-    const thread = client.channels.cache.get(id) ?? (await budget.run(() => client.channels.fetch(id)));
+    const thread =
+      client.channels.cache.get(id) ?? (await budget.run(`channel ${id}`, () => client.channels.fetch(id)));
     if (!thread?.isThread() || thread.ownerId === client.user.id) return [];
     return readContext(thread, budget);
   }

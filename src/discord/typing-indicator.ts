@@ -15,7 +15,7 @@ export interface TypingPlan {
   readonly wantedFrom: () => number | undefined;
 }
 
-/** Shows in one channel that somebody is at work. Never awaited; left out when the budget runs low. */
+/** Shows in one channel that somebody is at work: one call at a time, never awaited, left out when the budget runs low. */
 export class TypingIndicator {
   readonly #plan: TypingPlan;
   #timer: NodeJS.Timeout | undefined;
@@ -65,7 +65,7 @@ export class TypingIndicator {
     if (from === undefined) return;
     const now = Date.now();
     if (from <= now) {
-      const end = this.#plan.budget.tryBegin("typing");
+      const end = this.#call ? undefined : this.#plan.budget.tryBegin("typing");
       if (end) this.#send(end);
       this.#notBefore = now + (end ? refreshMs : retryMs);
     }

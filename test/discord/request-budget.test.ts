@@ -88,7 +88,7 @@ describe("the request budget", () => {
     const budget = new RequestBudget(() => now);
     const ends = Array.from({ length: 40 }, () => budget.tryBegin("final"));
     const order: number[] = [];
-    const waiting = [1, 2, 3].map((number) => budget.run(async () => void order.push(number)));
+    const waiting = [1, 2, 3].map((number) => budget.run(`channel ${number}`, async () => void order.push(number)));
     await new Promise((resolve) => setImmediate(resolve));
     expect(order).toEqual([]);
     for (const end of ends) end?.();
@@ -101,9 +101,33 @@ describe("the request budget", () => {
     let now = 0;
     const budget = new RequestBudget(() => now);
     for (let index = 0; index < 40; index += 1) {
-      await expect(budget.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+      await expect(budget.run("channel", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     }
     now = 1_000;
     expect(budget.waitFor("typing")).toBe(0);
+  });
+
+  it("gives the requests of one lane one place in all, and makes them in order, whatever becomes of one", async () => {
+    let now = 0;
+    const budget = new RequestBudget(() => now);
+    const made: string[] = [];
+    let fail = (_error: Error) => {};
+    const answer = new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+    const stuck = budget.run("busy", () => answer);
+    const behind = Array.from({ length: 45 }, (_, number) =>
+      budget.run("busy", async () => void made.push(`${number}`)),
+    );
+    await budget.run("quiet", async () => void made.push("quiet"));
+    now = 1_000;
+    expect(made).toEqual(["quiet"]);
+    expect(budget.waitFor("typing")).toBe(0);
+    fail(new Error("no"));
+    await expect(stuck).rejects.toThrow("no");
+    await Promise.all(behind.slice(0, 30));
+    expect(made).toEqual(["quiet", ...Array.from({ length: 30 }, (_, number) => `${number}`)]);
+    now = 2_000;
+    await Promise.all(behind);
   });
 });

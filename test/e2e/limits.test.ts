@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { answeringModel } from "./support/answering-model.ts";
 import { openHouse } from "./support/house.ts";
-import { botTexts, opensThread } from "./support/talk.ts";
+import { asks, botTexts, opensThread } from "./support/talk.ts";
 
 describe("with Discord's limits on (5 in 5 s in a channel, 50 a second for the bot)", () => {
   it("20 messages 100 ms apart in one thread are all answered, each by exactly one turn, in order, and all remembered", async () => {
@@ -96,5 +96,24 @@ describe("with Discord's limits on (5 in 5 s in a channel, 50 a second for the b
     await sandbox.until(() => botTexts(sandbox, thread).includes("heard: and now?"));
     expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: and now?"]);
     expect(sandbox.counters.rateLimited).toBe(2);
+  });
+
+  it("a 429 that holds up a channel in which many call at once holds up no other thread", async () => {
+    const model = answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
+    const { sandbox, start } = await openHouse({ model, graceMs: 100 });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    const busy = sandbox.createChannel("busy");
+    const route = "POST /channels/:id/messages/:id/threads";
+    sandbox.faults.fail({ route, channelId: busy.id, status: 429, retryAfter: 60 });
+    for (let number = 0; number < 45; number += 1) {
+      sandbox.member(`Caller ${number}`).mentions(sandbox.bot, `call ${number}`, busy);
+    }
+    await sandbox.until(() => sandbox.counters.rateLimited === 1);
+    await pause(300);
+    await asks(sandbox, sandbox.owner, thread, "are you there?");
+    expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+    // All of them still wait behind the first.
+    expect(sandbox.threads()).toHaveLength(1);
   });
 });

@@ -13,10 +13,10 @@ export async function registerCommands(
   budget: RequestBudget,
 ): Promise<boolean> {
   const route = Routes.applicationCommands(application.id);
-  const registered = (await budget.run(() => rest.get(route))) as readonly APIApplicationCommand[];
+  const registered = (await budget.run("commands", () => rest.get(route))) as readonly APIApplicationCommand[];
   if (isDeepStrictEqual(registered.map(normalised).sort(byName), definitions.map(normalised).sort(byName)))
     return false;
-  await budget.run(() => rest.put(route, { body: definitions }));
+  await budget.run("commands", () => rest.put(route, { body: definitions }));
   return true;
 }
 
