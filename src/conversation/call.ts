@@ -16,7 +16,8 @@ export interface Begun {
 
 /** One call of the agent, from the moment in which it asks for its place until nothing of it goes on any more. */
 export class Call implements AsyncIterable<TurnEvent> {
-  readonly sessionId: string;
+  /** Changes if its preparation finds out that it belongs to another one. */
+  sessionId: string;
   /** Whether the store has its input, so that a reset concerns it. */
   taken = false;
   /** The inputs of the turn that it drives right now. */

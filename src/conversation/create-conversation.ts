@@ -25,8 +25,8 @@ export interface ConversationOptions {
 }
 
 type Kind<K extends Inbound["kind"]> = Extract<Inbound, { readonly kind: K }>;
-/** Begins a call of the agent with these options; where its failure is told. */
-type Start = (options: Required<ResumeOptions>) => Promise<{ stream: AgentStream; replyTo?: Json }>;
+/** Begins a call of the agent with these options, in which session; where its failure is told. */
+type Start = (options: Required<ResumeOptions>) => Promise<{ stream: AgentStream; sessionId: string; replyTo?: Json }>;
 
 export function createConversation(options: ConversationOptions): Conversation {
   return new AgentConversation(options);
@@ -63,7 +63,7 @@ class AgentConversation implements Conversation {
   }
 
   resume(sessionId: string): AsyncIterable<TurnEvent> {
-    return this.#call(sessionId, async (options) => ({ stream: this.#agent.resume(sessionId, options) }));
+    return this.#call(sessionId, async (options) => ({ sessionId, stream: this.#agent.resume(sessionId, options) }));
   }
 
   async close(graceMs: number): Promise<void> {
@@ -76,16 +76,18 @@ class AgentConversation implements Conversation {
   }
 
   #message(inbound: Kind<"message">, prepare: Prepare): AsyncIterable<TurnEvent> {
-    const { id: eventId, sessionId, author, text, attachments } = inbound;
+    const { id: eventId, author, text, attachments } = inbound;
     if (/^[\s\p{Cc}\p{Cf}]*$/u.test(text) && attachments.length === 0) {
       return once(this.#told(inbound, Promise.resolve({ reason: "nothing-said" })));
     }
     return this.#call(
-      sessionId,
+      inbound.sessionId,
       async (options) => {
-        const { replyTo = inbound.replyTo, context } = await this.#prepared(prepare, options.signal);
+        const prepared = await this.#prepared(prepare, options.signal);
+        const { sessionId = inbound.sessionId, replyTo = inbound.replyTo, context } = prepared;
         const about = { sessionId, create: true, author, eventId, replyTo, ...(context && { context }) };
-        return { stream: this.#agent.stream(withAttachments(text, attachments), { ...about, ...options }), replyTo };
+        const stream = this.#agent.stream(withAttachments(text, attachments), { ...about, ...options });
+        return { stream, sessionId, replyTo };
       },
       inbound.replyTo,
     );
@@ -125,9 +127,14 @@ class AgentConversation implements Conversation {
     });
     try {
       const begun = await start({ signal: call.signal, onTaken });
-      const first = call.pull(begun.stream);
-      await Promise.race([taken, first]);
-      return { ...begun, first };
+      const take = async () => {
+        const first = call.pull(begun.stream);
+        await Promise.race([taken, first]);
+        return { ...begun, first };
+      };
+      if (begun.sessionId === call.sessionId) return await take();
+      call.sessionId = begun.sessionId;
+      return await this.#lanes.run(call.sessionId, take);
     } catch (thrown) {
       const error = call.signal.aborted ? abortReason(call.signal) : thrown;
       // Its reader is gone.

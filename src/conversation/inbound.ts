@@ -25,6 +25,11 @@ export interface AttachmentNote {
 
 /** What slow preparation found out; runs after the place in the order is fixed and before the turn is taken. */
 export interface Prepared {
+  /**
+   * Replaces the inbound's, if the turn belongs to another session (that of the channel in which it has to be answered).
+   * No turn of that session may itself be moved: its place there is taken while its place in the inbound's is held.
+   */
+  readonly sessionId?: string;
   /** Replaces the inbound's, if the answer goes elsewhere (a thread that could not be opened). */
   readonly replyTo?: Json;
   /** What was said around the conversation, oldest first. What the session already knows is left out by id. */

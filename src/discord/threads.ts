@@ -6,7 +6,7 @@ import { readContext, readQuoted } from "./context.ts";
 import { discordCode, isPermissionMissing, isTooManyThreads, toOurError } from "./discord-error.ts";
 import type { Ground, MessageInbound } from "./from-discord.ts";
 import { missingPermissions, permissionMissing } from "./permissions.ts";
-import { toReplyTo } from "./place.ts";
+import { sessionOf, toReplyTo } from "./place.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import { threadName } from "./thread-name.ts";
 
@@ -62,7 +62,8 @@ export class Threads {
     } catch (error) {
       if (isTooManyThreads(error)) {
         this.#plan.complaints.tooManyThreads(message);
-        return { context: quoted };
+        // Commands that are given in the channel are for the channel's session.
+        return { sessionId: sessionOf(message.channelId), context: quoted };
       }
       if (discordCode(error) !== RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage) throw error;
       return { replyTo, context: [...quoted, ...(await this.#contextOfExisting(message))] };

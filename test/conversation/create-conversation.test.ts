@@ -70,6 +70,60 @@ describe("a message", () => {
   });
 });
 
+describe("a message whose preparation finds out that it belongs to another session", () => {
+  const moved: Prepare = async () => ({ sessionId: "place", replyTo: { channel: "place" } });
+
+  test("is a turn of that one, which a reset of that one forgets", async () => {
+    const { conversation, sessions, model } = await conversationRoom([["One."], ["Two."]]);
+    const first = await read(conversation.handle(says("m1", "first", { sessionId: "own" }), moved));
+    expect(first[0]).toMatchObject({ type: "turn-start", replyTo: { channel: "place" } });
+    await read(conversation.handle(says("m2", "second", { sessionId: "other" }), moved));
+    expect(model.promptOf(1)).toContain("first");
+    expect(await sessions.get("own")).toBeUndefined();
+    expect(await transcript(sessions, "place")).toHaveLength(4);
+    const reset = conversation.handle(commands("reset", { sessionId: "place", privileged: true }));
+    expect(words(await read(reset))).toEqual(["notice forgotten"]);
+  });
+
+  test("is stopped there", async () => {
+    const { conversation } = await conversationRoom([["so far ", forever]]);
+    const events: TurnEvent[] = [];
+    const answer = (async () => {
+      for await (const event of conversation.handle(says("m1", "hi", { sessionId: "own" }), moved)) events.push(event);
+    })();
+    await until(() => events.some(({ type }) => type === "text-delta"));
+    expect(words(await read(conversation.handle(commands("stop", { sessionId: "place" }))))).toEqual(["notice stopped"]);
+    await answer;
+    expect(words(events)).toEqual(["turn for m1", "failed RUN_STOPPED"]);
+  });
+
+  test("takes its place there in the order in which it got there, behind what is being prepared", async () => {
+    const { open, passed } = gate();
+    const { conversation, sessions } = await conversationRoom([["One."], ["Two."]]);
+    const before = read(
+      conversation.handle(says("m1", "first", { sessionId: "place" }), async () => {
+        await passed;
+        return {};
+      }),
+    );
+    const after = read(conversation.handle(says("m2", "second", { sessionId: "own" }), moved));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    open();
+    await Promise.all([before, after]);
+    expect((await transcript(sessions, "place")).filter((line) => line.startsWith("user"))).toEqual([
+      "user Ada: first",
+      "user Ada: second",
+    ]);
+  });
+
+  test("is answered once, also when it is delivered again", async () => {
+    const { conversation, model } = await conversationRoom([["One."]]);
+    await read(conversation.handle(says("m1", "first", { sessionId: "own" }), moved));
+    expect(await read(conversation.handle(says("m1", "first", { sessionId: "own" }), moved))).toEqual([]);
+    model.assertComplete();
+  });
+});
+
 describe("messages that come while a turn is under way", () => {
   test("two fast messages are answered in order, and nothing is lost", async () => {
     const { open, passed } = gate();
