@@ -17,6 +17,8 @@ export interface ServerParts extends RestParts {
 export class SandboxServer {
   readonly #parts: ServerParts;
   readonly #server: Server;
+  /** Kept, since a server that closes doesn't tell it any more. */
+  #port = 0;
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
@@ -38,26 +40,22 @@ export class SandboxServer {
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
-  get #port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
   #unknown(what: string): void {
     this.#parts.counters.notKnown(what);
     this.#parts.onUnknown(what);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Node listens no more to a socket that it has handed over: what goes wrong with it would end the process.
+    socket.on("error", () => socket.destroy());
     const { sockets } = this.#parts.gateway;
-    const { pathname, searchParams } = new URL(request.url ?? "/", this.#parts.world.origin);
-    const { encoding = "json", v = "10", ...more } = Object.fromEntries(searchParams);
-    const isKnown =
-      pathname.replace(/\/$/, "") === "/gateway" && encoding === "json" && v === "10" && !more["compress"];
-    if (refusal({ method: "GET", headers: request.headers, isUpgrade: true }, this.#port)) {
-      socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n");
-    } else if (!isKnown) {
-      this.#unknown(`gateway at ${request.url}`);
-      socket.end("HTTP/1.1 501 Not Implemented\r\nconnection: close\r\n\r\n");
+    const { url = "/", headers } = request;
+    const refuse = (status: string) => socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
+    if (refusal({ method: "GET", headers, isUpgrade: true }, this.#port)) refuse("403 Forbidden");
+    else if (!URL.canParse(url, this.#parts.world.origin)) refuse("400 Bad Request");
+    else if (!isGateway(new URL(url, this.#parts.world.origin))) {
+      this.#unknown(`gateway at ${url}`);
+      refuse("501 Not Implemented");
     } else sockets.handleUpgrade(request, socket, head, (upgraded) => sockets.emit("connection", upgraded, request));
   }
 
@@ -66,6 +64,7 @@ export class SandboxServer {
       this.#server.once("error", reject);
       this.#server.listen(port, "127.0.0.1", resolve);
     });
+    this.#port = (this.#server.address() as AddressInfo).port;
     this.#parts.world.origin = `http://127.0.0.1:${this.#port}`;
   }
 
@@ -74,4 +73,10 @@ export class SandboxServer {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
+}
+
+/** The gateway as the sandbox speaks it: version 10, in JSON, not compressed. */
+function isGateway({ pathname, searchParams }: URL): boolean {
+  const { encoding = "json", v = "10", compress } = Object.fromEntries(searchParams);
+  return pathname.replace(/\/$/, "") === "/gateway" && encoding === "json" && v === "10" && !compress;
 }

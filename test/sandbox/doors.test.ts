@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { refusal } from "../../src/sandbox/doors.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { rawRequest, resetUpgrade } from "./support/raw-request.ts";
+import { expectNothingUncaught } from "./support/uncaught.ts";
 
 describe("refusal", () => {
   const refuse = (method: string, headers: { host?: string; origin?: string }, isUpgrade = false) =>
@@ -39,6 +41,7 @@ describe("refusal", () => {
 });
 
 describe("the sandbox's doors", () => {
+  expectNothingUncaught();
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startSandbox({ onUnknown: () => undefined });
@@ -101,6 +104,22 @@ describe("the sandbox's doors", () => {
     expect(await upgrade({}, "/gateway?v=9&encoding=json")).toBe(501);
     expect(await upgrade({}, "/elsewhere")).toBe(501);
     expect(sandbox.counters.unknown.filter((name) => name.startsWith("gateway at"))).toHaveLength(4);
+  });
+
+  it("answers an upgrade to a target that is no URL with 400, and one from a foreign page with 403 before that", async () => {
+    for (const target of ["//", "http://[", "http://[::1", "//:99999"]) {
+      expect(await rawRequest(sandbox, target, { isUpgrade: true })).toBe(400);
+      expect(await rawRequest(sandbox, target, { isUpgrade: true, headers: ["origin: https://evil.example"] })).toBe(
+        403,
+      );
+      expect(await rawRequest(sandbox, target, { isUpgrade: true, host: "evil.example" })).toBe(403);
+    }
+    expect(await upgrade({})).toBe(101);
+  });
+
+  it("lives on when those whose upgrade it refuses reset their connection", async () => {
+    await Promise.all(Array.from({ length: 60 }, () => resetUpgrade(sandbox, "/elsewhere")));
+    expect(await upgrade({})).toBe(101);
   });
 
   it("keeps the people's side shut without this start's key", async () => {

@@ -1,11 +1,6 @@
-import {
-  GatewayCloseCodes,
-  type GatewayIdentifyData,
-  GatewayOpcodes,
-  type GatewayResumeData,
-  type GatewaySendPayload,
-} from "discord-api-types/v10";
-import type { RawData, WebSocket } from "ws";
+import { GatewayCloseCodes, GatewayOpcodes } from "discord-api-types/v10";
+import { type RawData, WebSocket } from "ws";
+import { isJsonObject } from "../json-object.ts";
 import type { Gateway } from "./gateway.ts";
 import type { GatewaySession } from "./gateway-session.ts";
 
@@ -47,42 +42,53 @@ export class GatewayConnection {
   }
 
   #read(data: RawData): void {
-    let payload: GatewaySendPayload;
-    try {
-      payload = JSON.parse(String(data));
-    } catch {
-      this.#close(GatewayCloseCodes.DecodeError, "Error while decoding payload.");
-      return;
-    }
-    switch (payload.op) {
+    // On whom it is being closed says nothing more.
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    const { op, d } = parse(String(data)) ?? {};
+    switch (op) {
+      case undefined:
+        this.#undecodable();
+        break;
       case GatewayOpcodes.Heartbeat:
         clearTimeout(this.#silence);
         this.#silence = this.#waitForHeartbeat();
         this.#send({ op: GatewayOpcodes.HeartbeatAck });
         break;
       case GatewayOpcodes.Identify:
-        this.#identify(payload.d);
+        this.#identify(d);
         break;
       case GatewayOpcodes.Resume:
-        this.#resume(payload.d);
+        this.#resume(d);
         break;
       case GatewayOpcodes.PresenceUpdate:
         break;
       default:
-        this.#gateway.unknownOperation(payload.op);
-        this.#close(GatewayCloseCodes.UnknownOpcode, `The sandbox doesn't know operation ${payload.op}.`);
+        this.#gateway.unknownOperation(op);
+        this.#close(GatewayCloseCodes.UnknownOpcode, `The sandbox doesn't know operation ${op}.`);
     }
   }
 
-  #identify({ token, intents }: GatewayIdentifyData): void {
-    if (!this.#mayBegin(token)) return;
-    if (!Number.isInteger(intents)) this.#close(GatewayCloseCodes.InvalidIntents, "Invalid intent(s).");
-    else if (!this.#gateway.access.allows(intents)) {
+  #undecodable(): void {
+    this.#close(GatewayCloseCodes.DecodeError, "Error while decoding payload.");
+  }
+
+  #identify(data: unknown): void {
+    const { token, intents } = isJsonObject(data) ? data : {};
+    if (typeof token !== "string") this.#undecodable();
+    else if (!this.#mayBegin(token)) return;
+    else if (typeof intents !== "number" || !Number.isInteger(intents) || intents < 0) {
+      this.#close(GatewayCloseCodes.InvalidIntents, "Invalid intent(s).");
+    } else if (!this.#gateway.access.allows(intents)) {
       this.#close(GatewayCloseCodes.DisallowedIntents, "Disallowed intent(s).");
     } else this.#session = this.#gateway.begin(this.#socket, intents);
   }
 
-  #resume({ token, session_id, seq }: GatewayResumeData): void {
+  #resume(data: unknown): void {
+    const { token, session_id, seq } = isJsonObject(data) ? data : {};
+    if (typeof token !== "string" || typeof session_id !== "string" || typeof seq !== "number") {
+      this.#undecodable();
+      return;
+    }
     if (!this.#mayBegin(token)) return;
     const session = this.#gateway.session(session_id);
     if (!session?.canResume(seq)) this.#send({ op: GatewayOpcodes.InvalidSession, d: false });
@@ -100,5 +106,17 @@ export class GatewayConnection {
     if (!isFirst) this.#close(GatewayCloseCodes.AlreadyAuthenticated, "Already authenticated.");
     else if (!isKnown) this.#close(GatewayCloseCodes.AuthenticationFailed, "Authentication failed.");
     return isFirst && isKnown;
+  }
+}
+
+/** A payload, if it is one. */
+function parse(text: string): { op: number; d?: unknown } | undefined {
+  try {
+    const payload: unknown = JSON.parse(text);
+    if (!isJsonObject(payload)) return undefined;
+    const { op, d } = payload;
+    return typeof op === "number" ? { op, d } : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -10,10 +10,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { botRest } from "../support/bot-rest.ts";
 import { RawGateway, usualIntents } from "../support/raw-gateway.ts";
+import { expectNothingUncaught } from "../support/uncaught.ts";
 
 const { Guilds, GuildMessages, GuildMembers, DirectMessages, MessageContent } = GatewayIntentBits;
 
 describe("the gateway", () => {
+  expectNothingUncaught();
   let sandbox: Sandbox;
   let unknown: string[];
   beforeEach(async () => {
@@ -58,6 +60,38 @@ describe("the gateway", () => {
   });
 
   describe("closes with", () => {
+    it("4002 on frames that are not of the protocol's shape", async () => {
+      for (const frame of [
+        "",
+        "{",
+        "null",
+        "[]",
+        "1",
+        "{}",
+        '{"op":"2"}',
+        '{"op":{"toString":1}}',
+        `{"op":"${"x".repeat(200)}"}`,
+        '{"op":2}',
+        '{"op":2,"d":null}',
+        '{"op":2,"d":{"token":1,"intents":1}}',
+        '{"op":6,"d":null}',
+        '{"op":6,"d":{"token":"x","session_id":1,"seq":1}}',
+        '{"op":6,"d":{"token":"x","session_id":"x","seq":null}}',
+      ]) {
+        const gateway = await connect().hello();
+        gateway.raw(frame);
+        expect(await gateway.closed, frame).toBe(GatewayCloseCodes.DecodeError);
+      }
+    });
+
+    it("the first thing that is wrong, and hears nothing after it", async () => {
+      const gateway = await connect().hello();
+      gateway.raw("null");
+      await gateway.identify();
+      expect(await gateway.closed).toBe(GatewayCloseCodes.DecodeError);
+      expect(sandbox.counters.identifies).toBe(0);
+    });
+
     it("4004 on a bad token, at IDENTIFY and at RESUME", async () => {
       const first = await connect().identify(usualIntents, "wrong");
       expect(await first.closed).toBe(GatewayCloseCodes.AuthenticationFailed);
