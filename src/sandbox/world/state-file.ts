@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isJsonObject } from "../json-object.ts";
 import type { SandboxState } from "./state.ts";
 import type { World } from "./world.ts";
 
@@ -15,15 +16,34 @@ export async function readState(path: string): Promise<SandboxState | undefined>
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  let state: SandboxState;
+  let state: unknown;
   try {
     state = JSON.parse(text);
   } catch (cause) {
     throw new Error(`${path} is not JSON: move it away to begin with a new sandbox`, { cause });
   }
-  if (state.format !== 1)
+  if (!isState(state)) {
     throw new Error(`${path} does not hold a sandbox of this version: move it away to begin anew`);
+  }
   return state;
+}
+
+/** Has what every sandbox has. What stands in the single records is believed: nobody but a sandbox writes them. */
+function isState(value: unknown): value is SandboxState {
+  if (!isJsonObject(value) || value["format"] !== 1) return false;
+  const { lastId, botId, botToken = "", users, guilds, channels, messages, commands, commandCreations, nonces } = value;
+  const isTable = (table: unknown) => isJsonObject(table) && Object.values(table).every(isJsonObject);
+  return (
+    typeof lastId === "string" &&
+    /^\d+$/.test(lastId) &&
+    [users, guilds, channels, nonces].every(isTable) &&
+    isJsonObject(messages) &&
+    [...Object.values(messages), commands, commandCreations].every(Array.isArray) &&
+    typeof botId === "string" &&
+    typeof botToken === "string" &&
+    isJsonObject(users) &&
+    Object.hasOwn(users, botId)
+  );
 }
 
 /** Saves a world whenever it has changed, whole or not at all, readable by its owner only. */

@@ -3,8 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Routes } from "discord.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startSandbox } from "../../../src/sandbox/sandbox.ts";
+import { type Sandbox, startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { botRest } from "../support/bot-rest.ts";
+
+async function closed(sandbox: Sandbox): Promise<Sandbox> {
+  await sandbox.close();
+  return sandbox;
+}
 
 describe("a sandbox's saved state", () => {
   let folder: string;
@@ -70,6 +75,26 @@ describe("a sandbox's saved state", () => {
     await writeFile(broken, '{"format":2}');
     await expect(startSandbox({ state: broken })).rejects.toThrow("this version");
     expect(await readFile(broken, "utf8")).toBe('{"format":2}');
+    const { state } = await closed(await startSandbox());
+    for (const other of [
+      null,
+      [],
+      7,
+      { format: 1 },
+      { ...state, users: null },
+      { ...state, users: {} },
+      { ...state, guilds: [] },
+      { ...state, channels: { x: null } },
+      { ...state, messages: { x: {} } },
+      { ...state, lastId: "x" },
+      { ...state, botToken: 7 },
+      { ...state, commands: {} },
+      { ...state, commandCreations: undefined },
+      { ...state, nonces: undefined },
+    ]) {
+      await writeFile(broken, JSON.stringify(other));
+      await expect(startSandbox({ state: broken })).rejects.toThrow("this version: move it away");
+    }
     await expect(startSandbox({ state: folder })).rejects.toThrow();
   });
 
