@@ -1,3 +1,4 @@
+import { own } from "../json-object.ts";
 import { compareIds } from "../world/snowflake.ts";
 import type { Channel } from "../world/state.ts";
 import type { World } from "../world/world.ts";
@@ -7,7 +8,7 @@ export type ChannelReference = string | { readonly id: string };
 
 export function lookForChannel(world: World, reference: ChannelReference): Channel | undefined {
   const wanted = typeof reference === "string" ? reference.replace(/^#/, "") : reference.id;
-  const byId = world.state.channels[wanted];
+  const byId = own(world.state.channels, wanted);
   if (byId) return byId;
   return Object.values(world.state.channels)
     .filter((channel) => "name" in channel && channel.name === wanted)

@@ -57,7 +57,9 @@ export function peopleRoutes(world: World, key: string): Hono<RestEnvironment> {
     });
 
   app.onError((error, context) => {
-    if (error instanceof DiscordError) return context.json(error.toBody(), error.status as ContentfulStatusCode);
+    if (error instanceof DiscordError) {
+      return context.json({ ...error.toBody(), message: error.message }, error.status as ContentfulStatusCode);
+    }
     return context.json({ message: error.message }, 400);
   });
   return app;

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { command, commandsIn, putCommand, putCommands, removeCommand } from "../world/commands.ts";
-import { DiscordError, invalid } from "../world/discord-error.ts";
-import { readBody } from "./request-body.ts";
+import { DiscordError } from "../world/discord-error.ts";
+import { readBody, readList } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 
 /** The bot's commands: the global ones and, under a server, its own. */
@@ -21,8 +21,7 @@ export function commandRoutes({ world }: RestParts): Hono<RestEnvironment> {
     app
       .get(path, (context) => context.json(commandsIn(world, place(context))))
       .put(path, async (context) => {
-        const definitions: unknown = await context.req.json();
-        if (!Array.isArray(definitions)) throw invalid([], "LIST_TYPE_CONVERT", "Must be a list.");
+        const definitions = await readList(context);
         return context.json(putCommands(world, place(context), definitions));
       })
       .post(path, async (context) => {

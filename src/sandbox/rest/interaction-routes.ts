@@ -11,7 +11,8 @@ import {
   followUp,
 } from "../world/interactions.ts";
 import type { Message } from "../world/state.ts";
-import { field, type RequestBody, readBody, readDraft, readEdit } from "./request-body.ts";
+import { readDraft, readEdit } from "./message-body.ts";
+import { field, part, type RequestBody, readBody } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 
 /** Answering people's commands and clicks; the token in the path is the right to do it. */
@@ -63,7 +64,7 @@ export function interactionRoutes({ world, counters, onUnknown }: RestParts): Ho
 }
 
 function readCallback({ json, files }: RequestBody): Callback | undefined {
-  const data = { json: (json["data"] ?? {}) as RequestBody["json"], files };
+  const data = { json: part(json, "data") ?? {}, files };
   const type: InteractionResponseType | undefined = field(json, "type", "number");
   switch (type) {
     case InteractionResponseType.ChannelMessageWithSource:

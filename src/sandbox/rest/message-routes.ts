@@ -6,7 +6,8 @@ import { demand, may } from "../world/permissions.ts";
 import { postMessage } from "../world/posting.ts";
 import { compareIds } from "../world/snowflake.ts";
 import type { Message } from "../world/state.ts";
-import { list, readBody, readDraft, readEdit } from "./request-body.ts";
+import { readDraft, readEdit } from "./message-body.ts";
+import { readBody, texts } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 
 const hour = 60 * 60_000;
@@ -29,7 +30,7 @@ export function messageRoutes({ world, access, limits }: RestParts): Hono<RestEn
     })
     .post("/channels/:channelId/messages/bulk-delete", async (context) => {
       const { json } = await readBody(context);
-      deleteMessages(world, bot, context.req.param("channelId"), list<string>(json, "messages") ?? []);
+      deleteMessages(world, bot, context.req.param("channelId"), texts(json, "messages") ?? []);
       return context.body(null, 204);
     })
     .get("/channels/:channelId/messages/:messageId", (context) => {

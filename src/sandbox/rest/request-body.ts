@@ -1,11 +1,10 @@
-import type { APIAllowedMentions, APIEmbed, APIMessageTopLevelComponent } from "discord-api-types/v10";
 import type { Context } from "hono";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { DiscordError, invalid } from "../world/discord-error.ts";
-import type { Draft, NewFile } from "../world/drafts.ts";
-import type { Edit } from "../world/editing.ts";
+import type { NewFile } from "../world/drafts.ts";
 
 export interface RequestBody {
-  readonly json: Readonly<Record<string, unknown>>;
+  readonly json: JsonObject;
   readonly files: readonly NewFile[];
 }
 
@@ -13,9 +12,11 @@ export interface RequestBody {
 export async function readBody(context: Context): Promise<RequestBody> {
   if (!context.req.header("content-type")?.startsWith("multipart/form-data")) {
     const text = await context.req.text();
-    return { json: parse(text === "" ? "{}" : text), files: [] };
+    return { json: dictionary(parse(text === "" ? "{}" : text)), files: [] };
   }
-  const form = await context.req.formData();
+  const form = await context.req.formData().catch(() => {
+    throw invalid([], "CONTENT_TYPE_INVALID", "The body is not the form that its Content-Type says.");
+  });
   const files: NewFile[] = [];
   for (const value of form.values()) {
     if (typeof value === "string") continue;
@@ -23,20 +24,28 @@ export async function readBody(context: Context): Promise<RequestBody> {
     files.push({ name: value.name, contentType: value.type || undefined, bytes });
   }
   const payload = form.get("payload_json");
-  return { json: parse(typeof payload === "string" ? payload : "{}"), files };
+  return { json: dictionary(parse(typeof payload === "string" ? payload : "{}")), files };
 }
 
-function parse(text: string): Record<string, unknown> {
-  let value: unknown;
+/** A body that is a list, as only a few routes have it. */
+export async function readList(context: Context): Promise<readonly unknown[]> {
+  const value = parse(await context.req.text());
+  if (!Array.isArray(value)) throw invalid([], "LIST_TYPE_CONVERT", "Must be a list.");
+  return value;
+}
+
+function parse(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new DiscordError(50109);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid([], "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType");
-  }
-  return value as Record<string, unknown>;
+}
+
+/** An object, wherever `path` leads to; 50035 if it is anything else. */
+export function dictionary(value: unknown, path: readonly string[] = []): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw invalid(path, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType");
 }
 
 interface Kinds {
@@ -45,66 +54,46 @@ interface Kinds {
   boolean: boolean;
 }
 
-/** One field, `undefined` if it is left out or null; 50035 if it is of another kind. */
+/** One field, `undefined` if it is left out or null; 50035 if it is of another kind. `path` leads to its object. */
 export function field<Kind extends keyof Kinds>(
-  json: RequestBody["json"],
+  json: JsonObject,
   name: string,
   kind: Kind,
+  path: readonly string[] = [],
 ): Kinds[Kind] | undefined {
   const value = json[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== kind) throw invalid([name], "BASE_TYPE_CONVERT", `Must be a ${kind}.`);
+  if (typeof value !== kind) throw invalid([...path, name], "BASE_TYPE_CONVERT", `Must be a ${kind}.`);
   return value as Kinds[Kind];
 }
 
-export function requiredText(json: RequestBody["json"], name: string): string {
+export function requiredText(json: JsonObject, name: string): string {
   const value = field(json, name, "string");
   if (value === undefined) throw invalid([name], "BASE_TYPE_REQUIRED", "This field is required");
   return value;
 }
 
-/** A list, `undefined` if it is left out. Its elements are taken as they come: what they hold is checked by its use. */
-export function list<Element>(json: RequestBody["json"], name: string): Element[] | undefined {
+/** An object in a field, `undefined` if it is left out or null. */
+export function part(json: JsonObject, name: string, path: readonly string[] = []): JsonObject | undefined {
+  return json[name] === undefined || json[name] === null ? undefined : dictionary(json[name], [...path, name]);
+}
+
+/** A list of objects, `undefined` if it is left out or null. */
+export function parts(json: JsonObject, name: string, path: readonly string[] = []): JsonObject[] | undefined {
+  return list(json, name, path)?.map((value, index) => dictionary(value, [...path, name, String(index)]));
+}
+
+/** A list of ids or names, `undefined` if it is left out or null. */
+export function texts(json: JsonObject, name: string, path: readonly string[] = []): string[] | undefined {
+  return list(json, name, path)?.map((value, index) => {
+    if (typeof value === "string") return value;
+    throw invalid([...path, name, String(index)], "BASE_TYPE_CONVERT", "Must be a string.");
+  });
+}
+
+function list(json: JsonObject, name: string, path: readonly string[]): unknown[] | undefined {
   const value = json[name];
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw invalid([name], "LIST_TYPE_CONVERT", "Must be a list.");
+  if (!Array.isArray(value)) throw invalid([...path, name], "LIST_TYPE_CONVERT", "Must be a list.");
   return value;
-}
-
-export function readDraft({ json, files }: RequestBody): Draft {
-  const reference = json["message_reference"] as { message_id?: string; fail_if_not_exists?: boolean } | undefined;
-  const nonce = json["nonce"];
-  return {
-    ...readParts({ json, files }),
-    content: field(json, "content", "string"),
-    nonce: typeof nonce === "string" || typeof nonce === "number" ? nonce : undefined,
-    enforceNonce: field(json, "enforce_nonce", "boolean"),
-    replyTo: reference?.message_id
-      ? { messageId: reference.message_id, failIfNotExists: reference.fail_if_not_exists }
-      : undefined,
-  };
-}
-
-export function readEdit({ json, files }: RequestBody): Edit {
-  // New files are named by their place in the form, those that stay by their id.
-  const attachments = list<{ id: string | number }>(json, "attachments");
-  return {
-    ...readParts({ json, files }),
-    files: files.length > 0 ? files : undefined,
-    content: json["content"] === null ? null : field(json, "content", "string"),
-    keep: attachments?.map(({ id }) => String(id)),
-  };
-}
-
-function readParts({
-  json,
-  files,
-}: RequestBody): Pick<Draft, "embeds" | "components" | "files" | "flags" | "allowedMentions"> {
-  return {
-    embeds: list<APIEmbed>(json, "embeds"),
-    components: list<APIMessageTopLevelComponent>(json, "components"),
-    files,
-    flags: field(json, "flags", "number"),
-    allowedMentions: (json["allowed_mentions"] as APIAllowedMentions | null | undefined) ?? undefined,
-  };
 }

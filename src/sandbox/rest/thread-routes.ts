@@ -7,7 +7,8 @@ import { DiscordError } from "../world/discord-error.ts";
 import { canView, demand } from "../world/permissions.ts";
 import type { Thread } from "../world/state.ts";
 import { addToThread, postInForum, removeFromThread, threadInChannel, threadOnMessage } from "../world/threads.ts";
-import { field, type RequestBody, readBody, readDraft, requiredText } from "./request-body.ts";
+import { readDraft } from "./message-body.ts";
+import { field, part, type RequestBody, readBody, requiredText } from "./request-body.ts";
 import type { RestEnvironment, RestParts } from "./rest-parts.ts";
 
 export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
@@ -45,7 +46,7 @@ export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
       const { json, files } = await readBody(context);
       const channelId = context.req.param("channelId");
       if (world.channel(channelId).type === ChannelType.GuildForum) {
-        const first = { json: (json["message"] ?? {}) as RequestBody["json"], files };
+        const first = { json: part(json, "message") ?? {}, files };
         const { thread, message } = postInForum(world, bot, channelId, plan(json), readDraft(first));
         return context.json(
           { ...apiThread(thread, bot), message: apiMessage(world, message, { id: bot, mayRead: true }) },
@@ -66,7 +67,7 @@ export function threadRoutes({ world }: RestParts): Hono<RestEnvironment> {
       const thread = asThread(world.channel(context.req.param("channelId")));
       demand(world, bot, thread);
       const userId = me(context.req.param("userId"));
-      if (!(userId in thread.members)) throw new DiscordError(10007);
+      if (!Object.hasOwn(thread.members, userId)) throw new DiscordError(10007);
       return context.json(apiThreadMember(thread, userId));
     })
     .put("/channels/:channelId/thread-members/:userId", (context) => {

@@ -3,6 +3,7 @@ import { isGuildChannel, isThread } from "./channel-kinds.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
 import { demand } from "./permissions.ts";
 import type { DirectChannel, GuildChannel } from "./state.ts";
+import { textLength } from "./text-length.ts";
 import type { World } from "./world.ts";
 
 /** The channel of two; opened once, found ever after. */
@@ -40,7 +41,7 @@ export function editChannel(
   const channel = world.channel(channelId);
   if (!isGuildChannel(channel)) throw new DiscordError(50024);
   demand(world, userId, channel, "ManageChannels");
-  if (name !== undefined && (name.length < 1 || name.length > 100)) {
+  if (name !== undefined && (name === "" || textLength(name) > 100)) {
     throw invalid(["name"], "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.");
   }
   return world.changeChannel(channelId, {

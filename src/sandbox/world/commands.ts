@@ -1,10 +1,7 @@
-import {
-  type APIApplicationCommand,
-  type APIApplicationCommandOption,
-  ApplicationCommandType,
-  ApplicationIntegrationType,
-} from "discord-api-types/v10";
+import { type APIApplicationCommand, ApplicationCommandType, ApplicationIntegrationType } from "discord-api-types/v10";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { DiscordError, invalid } from "./discord-error.ts";
+import { textLength } from "./text-length.ts";
 import type { World } from "./world.ts";
 
 /** What a bot sends to register a command. */
@@ -26,11 +23,7 @@ export function command(world: World, guildId: string | undefined, id: string): 
 }
 
 /** Creates one command, or replaces the one of this name. */
-export function putCommand(
-  world: World,
-  guildId: string | undefined,
-  definition: CommandDefinition,
-): APIApplicationCommand {
+export function putCommand(world: World, guildId: string | undefined, definition: unknown): APIApplicationCommand {
   checkCommand(definition, []);
   const others = commandsIn(world, guildId).filter((known) => !isSame(known, definition));
   if (others.length >= limit) throw new DiscordError(30032);
@@ -43,17 +36,20 @@ export function putCommand(
 export function putCommands(
   world: World,
   guildId: string | undefined,
-  definitions: readonly CommandDefinition[],
+  definitions: readonly unknown[],
 ): APIApplicationCommand[] {
   if (definitions.length > limit) throw new DiscordError(30032);
-  for (const [index, definition] of definitions.entries()) checkCommand(definition, [String(index)]);
-  const names = definitions.map(({ name, type = ApplicationCommandType.ChatInput }) => `${type}:${name}`);
+  const checked = definitions.map((definition, index) => {
+    checkCommand(definition, [String(index)]);
+    return definition;
+  });
+  const names = checked.map(({ name, type = ApplicationCommandType.ChatInput }) => `${type}:${name}`);
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
   if (twice >= 0) {
     const message = "Application command names must be unique";
     throw invalid([String(twice), "name"], "APPLICATION_COMMANDS_DUPLICATE_NAME", message);
   }
-  const registered = definitions.map((definition) => register(world, guildId, definition));
+  const registered = checked.map((definition) => register(world, guildId, definition));
   replace(world, guildId, registered);
   return registered;
 }
@@ -112,39 +108,52 @@ function countCreation(world: World): void {
 
 const commandName = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 
-function checkCommand(definition: CommandDefinition, path: readonly string[]): void {
-  const { name, description, options = [], type = ApplicationCommandType.ChatInput } = definition;
-  if (type !== ApplicationCommandType.ChatInput) {
+function checkCommand(definition: unknown, path: readonly string[]): asserts definition is CommandDefinition {
+  const { name, description, options, type, default_member_permissions: needed } = checkObject(definition, path);
+  checkType(type ?? ApplicationCommandType.ChatInput, path);
+  if (needed !== undefined && needed !== null && !(typeof needed === "string" && /^\d{1,20}$/.test(needed))) {
+    throw invalid([...path, "default_member_permissions"], "BASE_TYPE_CONVERT", "Must be permissions.");
+  }
+  if ((type ?? ApplicationCommandType.ChatInput) !== ApplicationCommandType.ChatInput) {
     checkLength(name, [...path, "name"], 32);
     return;
   }
   checkNamed({ name, description }, path);
-  checkOptions(options, [...path, "options"]);
+  checkOptions(options ?? [], [...path, "options"]);
 }
 
-function checkOptions(options: readonly APIApplicationCommandOption[], path: readonly string[]): void {
+function checkObject(value: unknown, path: readonly string[]): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw invalid(path, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType");
+}
+
+function checkType(type: unknown, path: readonly string[]): void {
+  if (typeof type !== "number") throw invalid([...path, "type"], "BASE_TYPE_CONVERT", "Must be a number.");
+}
+
+function checkOptions(options: unknown, path: readonly string[]): void {
+  if (!Array.isArray(options)) throw invalid(path, "LIST_TYPE_CONVERT", "Must be a list.");
   if (options.length > 25) throw invalid(path, "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.");
   for (const [index, option] of options.entries()) {
-    checkNamed(option, [...path, String(index)]);
-    if ("options" in option) checkOptions(option.options ?? [], [...path, String(index), "options"]);
+    const { type, name, description, options: inner } = checkObject(option, [...path, String(index)]);
+    checkType(type, [...path, String(index)]);
+    checkNamed({ name, description }, [...path, String(index)]);
+    checkOptions(inner ?? [], [...path, String(index), "options"]);
   }
 }
 
-function checkNamed(
-  named: { name?: string | undefined; description?: string | undefined },
-  path: readonly string[],
-): void {
-  const { name, description } = named;
-  if (!name || !commandName.test(name) || name !== name.toLowerCase()) {
+function checkNamed({ name, description }: { name: unknown; description: unknown }, path: readonly string[]): void {
+  if (typeof name !== "string" || !commandName.test(name) || name !== name.toLowerCase()) {
     const message = `String value did not match validation regex.`;
     throw invalid([...path, "name"], "APPLICATION_COMMAND_INVALID_NAME", message);
   }
   checkLength(description, [...path, "description"], 100);
 }
 
-function checkLength(text: string | undefined, path: readonly string[], longest: number): void {
+function checkLength(text: unknown, path: readonly string[], longest: number): void {
   if (!text) throw invalid(path, "BASE_TYPE_REQUIRED", "This field is required");
-  if (text.length > longest) {
+  if (typeof text !== "string") throw invalid(path, "BASE_TYPE_CONVERT", "Must be a string.");
+  if (textLength(text) > longest) {
     throw invalid(path, "BASE_TYPE_BAD_LENGTH", `Must be between 1 and ${longest} in length.`);
   }
 }

@@ -37,7 +37,7 @@ const sentences = {
 
 export type DiscordErrorCode = keyof typeof sentences;
 
-/** A request that Discord refuses, of a bot or of a person alike. */
+/** A request that Discord refuses, of a bot or of a person alike; to people its message also names the reasons. */
 export class DiscordError extends Error {
   readonly code: DiscordErrorCode;
   readonly status: number;
@@ -46,7 +46,7 @@ export class DiscordError extends Error {
 
   constructor(code: DiscordErrorCode, errors?: RESTErrorData) {
     const [status, message] = sentences[code];
-    super(message);
+    super(errors ? `${message} (${reasonsIn(errors).join("; ")})` : message);
     this.name = "DiscordError";
     this.code = code;
     this.status = status;
@@ -55,8 +55,19 @@ export class DiscordError extends Error {
 
   /** The answer's body. */
   toBody(): { message: string; code: number; errors?: RESTErrorData } {
-    return { message: this.message, code: this.code, ...(this.errors && { errors: this.errors }) };
+    return { message: sentences[this.code][1], code: this.code, ...(this.errors && { errors: this.errors }) };
   }
+}
+
+/** As in "embeds.0.title: Must be a string." */
+function reasonsIn(errors: RESTErrorData, path: readonly string[] = []): string[] {
+  if (typeof errors === "string") return [errors];
+  if ("_errors" in errors && Array.isArray(errors._errors)) {
+    // The types allow for any field to be called so.
+    const reasons = errors._errors as unknown as readonly { readonly message: string }[];
+    return reasons.map(({ message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
+  }
+  return Object.entries(errors).flatMap(([name, inner]) => reasonsIn(inner as RESTErrorData, [...path, name]));
 }
 
 /** 50035 for one field; `path` leads to it, as in `["embeds", "0", "title"]`. */

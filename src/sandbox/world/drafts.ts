@@ -8,6 +8,7 @@ import {
 } from "discord-api-types/v10";
 import { DiscordError, invalid } from "./discord-error.ts";
 import type { Attachment } from "./state.ts";
+import { textLength } from "./text-length.ts";
 import type { World } from "./world.ts";
 
 /** A message as somebody wants it sent. */
@@ -29,17 +30,17 @@ export interface NewFile {
   readonly bytes: Uint8Array;
 }
 
-/** Counted in UTF-16 units, the stricter of the ways in which it is counted. */
+/** Characters. */
 const contentLimit = 2_000;
 const nonceLimit = 25;
 
 /** Refuses what Discord refuses about the parts of a message, wherever it is sent to. */
 export function checkDraft(draft: Draft): void {
   const { content = "", nonce, allowedMentions } = draft;
-  if (content.length > contentLimit) {
+  if (textLength(content) > contentLimit) {
     throw invalid(["content"], "BASE_TYPE_MAX_LENGTH", `Must be ${contentLimit} or fewer in length.`);
   }
-  if (String(nonce ?? "").length > nonceLimit) {
+  if (textLength(String(nonce ?? "")) > nonceLimit) {
     throw invalid(["nonce"], "NONCE_TYPE_TOO_LONG", `Must be ${nonceLimit} or fewer in length.`);
   }
   for (const [list, kind] of [

@@ -91,7 +91,9 @@ export function deleteMessages(world: World, userId: string, channelId: string, 
   if (ids.length < 2 || ids.length > 100) {
     throw invalid(["messages"], "BASE_TYPE_BAD_LENGTH", "Must be between 2 and 100 in length.");
   }
-  const messages = ids.map((id) => world.findMessage(channelId, id)).filter((message) => message !== undefined);
+  const messages = [...new Set(ids)]
+    .map((id) => world.findMessage(channelId, id))
+    .filter((message) => message !== undefined);
   if (messages.some(({ createdAt }) => Date.now() - Date.parse(createdAt) > twoWeeks)) throw new DiscordError(50034);
   world.removeMessages(channelId, messages);
 }

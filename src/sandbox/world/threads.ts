@@ -5,6 +5,7 @@ import { checkDraft, type Draft, demandSomething } from "./drafts.ts";
 import { demand, may } from "./permissions.ts";
 import { isAnswerable, joinThread, postSystemMessage, publish } from "./posting.ts";
 import type { Message, Thread } from "./state.ts";
+import { textLength } from "./text-length.ts";
 import type { World } from "./world.ts";
 
 export interface ThreadPlan {
@@ -86,7 +87,7 @@ const autoArchiveChoices = [60, 1_440, 4_320, 10_080];
 
 function checkName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed.length < 1 || trimmed.length > 100) {
+  if (trimmed === "" || textLength(trimmed) > 100) {
     throw invalid(["name"], "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.");
   }
   return trimmed;
@@ -184,12 +185,12 @@ export function addToThread(world: World, userId: string, threadId: string, adde
   if (thread.archived) throw new DiscordError(50083);
   const mayInvite = thread.invitable || thread.ownerId === userId || may(world, userId, thread, "ManageThreads");
   if (userId !== addedId && !mayInvite) throw new DiscordError(50013);
-  joinThread(world, threadId, [addedId]);
+  joinThread(world, threadId, [world.user(addedId).id]);
 }
 
 export function removeFromThread(world: World, userId: string, threadId: string, removedId: string): void {
   const thread = asThread(world.channel(threadId));
   demand(world, userId, thread, ...(userId === removedId ? [] : (["ManageThreads"] as const)));
   if (thread.archived) throw new DiscordError(50083);
-  if (removedId in thread.members) world.changeThreadMembers(threadId, { left: [removedId] });
+  if (Object.hasOwn(thread.members, removedId)) world.changeThreadMembers(threadId, { left: [removedId] });
 }

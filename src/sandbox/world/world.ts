@@ -1,6 +1,7 @@
 // Over 250 lines: it is one thing, the records and the few ways in which they change, kept together so that every
 // change that matters is announced, in order, from one place.
 import { type APIOverwrite, ChannelType, MessageType } from "discord-api-types/v10";
+import { own } from "../json-object.ts";
 import type { Change } from "./change.ts";
 import { asThread, isGuildChannel, isThread } from "./channel-kinds.ts";
 import { DiscordError } from "./discord-error.ts";
@@ -81,7 +82,7 @@ export class World {
   }
 
   user(id: string): User {
-    const user = this.state.users[id];
+    const user = own(this.state.users, id);
     if (!user) throw new DiscordError(10013);
     return user;
   }
@@ -96,7 +97,7 @@ export class World {
   }
 
   guild(id: string): Guild {
-    const guild = this.state.guilds[id];
+    const guild = own(this.state.guilds, id);
     if (!guild) throw new DiscordError(10004);
     return guild;
   }
@@ -107,7 +108,7 @@ export class World {
   }
 
   member(guildId: string, userId: string): Member {
-    const member = this.guild(guildId).members[userId];
+    const member = own(this.guild(guildId).members, userId);
     if (!member) throw new DiscordError(10007);
     return member;
   }
@@ -152,7 +153,7 @@ export class World {
   // Channels and threads
 
   channel(id: string): Channel {
-    const channel = this.state.channels[id];
+    const channel = own(this.state.channels, id);
     if (!channel) throw new DiscordError(10003);
     return channel;
   }
@@ -235,7 +236,7 @@ export class World {
 
   /** Oldest first; ephemeral ones are not among them. */
   messages(channelId: string): readonly Message[] {
-    return this.state.messages[channelId] ?? [];
+    return own(this.state.messages, channelId) ?? [];
   }
 
   ephemeralMessages(channelId: string): Message[] {

@@ -86,6 +86,8 @@ describe("an actor", () => {
     expect(code(() => sandbox.member("Ben").runs("/x", { in: thread }))).toBe(50001);
     expect(code(() => sandbox.member("Ben").clicks("x", { in: thread }))).toBe(50001);
     expect(() => sandbox.owner.says("nowhere", "x")).toThrow("there is no channel nowhere");
+    expect(() => sandbox.owner.says("general", "x".repeat(2_001))).toThrow("content: Must be 2000 or fewer in length.");
+    expect(() => sandbox.owner.opensThread("general", " ")).toThrow("name: Must be between 1 and 100 in length.");
   });
 
   it("leaves lines that Discord writes", () => {

@@ -66,7 +66,14 @@ describe("the people's side over HTTP", () => {
     for (const [path, body, status, message] of [
       ["/say", { as: "Nobody", in: "general", text: "x" }, 400, "there is nobody called Nobody"],
       ["/say", { as: "Ada", in: "nowhere", text: "x" }, 400, "there is no channel nowhere"],
-      ["/say", { as: "Ada", in: "general" }, 400, "Invalid Form Body"],
+      ["/say", { as: "Ada", in: "general" }, 400, "Invalid Form Body (text: This field is required)"],
+      ["/say", { as: "Ada", in: "constructor", text: "x" }, 400, "there is no channel constructor"],
+      [
+        "/say",
+        { as: "Ada", in: "general", text: "x".repeat(2_001) },
+        400,
+        "Invalid Form Body (content: Must be 2000 or fewer in length.)",
+      ],
       ["/say", { as: "Ada", in: "general", text: "x", replyTo: "1" }, 404, "Unknown Message"],
       ["/run", { as: "Ada", in: "general", command: "/none" }, 400, "there is no command /none here"],
       ["/click", { as: "Ada", in: "general", label: "Yes" }, 400, "Ada sees no button Yes"],

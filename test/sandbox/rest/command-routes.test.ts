@@ -50,7 +50,33 @@ describe("the command routes", () => {
       code: 30032,
     });
     await expect(set({ not: "a list" })).rejects.toMatchObject({ code: 50035 });
+    const [fine] = define("fine");
+    for (const bad of [
+      null,
+      7,
+      { ...fine, name: 7 },
+      { ...fine, description: 7 },
+      { ...fine, type: "1" },
+      { ...fine, options: {} },
+      { ...fine, options: [null] },
+      { ...fine, options: [{ ...fine, type: 1, options: [7] }] },
+      { ...fine, options: [{ ...fine, type: "x" }] },
+      { ...fine, default_member_permissions: "many" },
+    ]) {
+      await expect(set([bad]), JSON.stringify(bad)).rejects.toMatchObject({ code: 50035 });
+    }
     expect(await list()).toEqual(["reset"]);
+  });
+
+  it("answer a body that is none, or no JSON, with 400", async () => {
+    for (const body of [undefined, "", "{", "nothing"]) {
+      const answer = await fetch(`${sandbox.api}/v10${path()}`, {
+        method: "PUT",
+        headers: { authorization: `Bot ${sandbox.botToken}`, "content-type": "application/json" },
+        ...(body !== undefined && { body }),
+      });
+      expect(answer.status).toBe(400);
+    }
   });
 
   it("creates, shows, changes and removes one", async () => {

@@ -39,6 +39,51 @@ describe("the message routes", () => {
     expect((await send({ content: "x".repeat(2000) })).content).toHaveLength(2000);
   });
 
+  it("counts characters, not the units that they are stored in", async () => {
+    expect([...(await send({ content: "🧵".repeat(2000) })).content]).toHaveLength(2000);
+    await expect(send({ content: "🧵".repeat(2001) })).rejects.toMatchObject({ code: 50035 });
+  });
+
+  it("refuses parts of another kind with 50035 that names the field", async () => {
+    const button = { type: 2, style: 1, label: "Yes", custom_id: "yes" };
+    for (const [wrong, path] of [
+      [{ embeds: [null] }, ["embeds", "0"]],
+      [{ embeds: [{ title: {} }] }, ["embeds", "0", "title"]],
+      [{ components: {} }, ["components"]],
+      [{ components: [7] }, ["components", "0"]],
+      [{ components: [{ type: 1 }] }, ["components", "0", "components"]],
+      [{ components: [{ type: 1, components: [null] }] }, ["components", "0", "components", "0"]],
+      [
+        { components: [{ type: 1, components: [{ ...button, custom_id: 7 }] }] },
+        ["components", "0", "components", "0", "custom_id"],
+      ],
+      [
+        { components: [{ type: 1, components: [{ ...button, label: {} }] }] },
+        ["components", "0", "components", "0", "label"],
+      ],
+      [{ allowed_mentions: "all" }, ["allowed_mentions"]],
+      [{ allowed_mentions: { parse: 5 } }, ["allowed_mentions", "parse"]],
+      [{ allowed_mentions: { users: [5] } }, ["allowed_mentions", "users", "0"]],
+      [{ message_reference: 7 }, ["message_reference"]],
+      [{ message_reference: { message_id: 7 } }, ["message_reference", "message_id"]],
+    ] as const) {
+      const body = { content: "x", ...wrong };
+      const error = await send(body).catch((thrown: unknown) => thrown);
+      expect(error, JSON.stringify(wrong)).toMatchObject({ code: 50035 });
+      expect(error, JSON.stringify(wrong)).toHaveProperty(["rawError", "errors", ...path, "_errors"]);
+    }
+    expect(sandbox.messages("general")).toEqual([]);
+  });
+
+  it("knows no channel by a name that every object has", async () => {
+    for (const name of ["constructor", "__proto__", "toString"]) {
+      await expect(send({ content: "x" }, name)).rejects.toMatchObject({ code: 10003 });
+      await expect(rest.get(Routes.user(name))).rejects.toMatchObject({ code: 10013 });
+      await expect(rest.get(Routes.guild(name))).rejects.toMatchObject({ code: 10004 });
+      await expect(rest.get(Routes.guildMember(sandbox.guild.id, name))).rejects.toMatchObject({ code: 10007 });
+    }
+  });
+
   it("takes the spaces around a message away", async () => {
     expect((await send({ content: "  a b \n" })).content).toBe("a b");
   });
@@ -181,7 +226,11 @@ describe("the message routes", () => {
     const mightyRest = botRest(reopened);
     await expect(remove(ids.slice(0, 1), mightyRest)).rejects.toMatchObject({ code: 50035 });
     await expect(remove(ids, mightyRest)).rejects.toMatchObject({ code: 50034 });
-    await remove(ids.slice(1), mightyRest);
+    await expect(remove([7, null] as never, mightyRest)).rejects.toMatchObject({ code: 50035 });
+    const [, second = "", third = ""] = ids;
+    await remove([second, second], mightyRest);
+    expect(reopened.text("general")).toBe("Ada: a\nAda: c");
+    await remove([second, third], mightyRest);
     expect(reopened.text("general")).toBe("Ada: a");
     await reopened.close();
   });
