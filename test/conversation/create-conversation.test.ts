@@ -92,7 +92,9 @@ describe("a message whose preparation finds out that it belongs to another sessi
       for await (const event of conversation.handle(says("m1", "hi", { sessionId: "own" }), moved)) events.push(event);
     })();
     await until(() => events.some(({ type }) => type === "text-delta"));
-    expect(words(await read(conversation.handle(commands("stop", { sessionId: "place" }))))).toEqual(["notice stopped"]);
+    expect(words(await read(conversation.handle(commands("stop", { sessionId: "place" }))))).toEqual([
+      "notice stopped",
+    ]);
     await answer;
     expect(words(events)).toEqual(["turn for m1", "failed RUN_STOPPED"]);
   });
