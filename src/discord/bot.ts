@@ -49,7 +49,7 @@ export interface BotReady {
 /** The door to Discord: what is said to the bot goes into the conversation, what comes out is drawn. */
 export interface Bot {
   /**
-   * Resolves when messages are heard and commands are registered (or their failure is logged).
+   * Resolves when messages are heard. Commands are registered meanwhile, or their failure is logged.
    * @throws ThreadkeeperError `DISCORD_TOKEN_REFUSED`, `DISCORD_INTENT_REFUSED`, `DISCORD_UNREACHABLE`, `DISCORD_FAILED`
    */
   start(): Promise<BotReady>;
@@ -102,7 +102,10 @@ class DiscordBot implements Bot {
     });
     client.on(Events.Error, (error) => this.#log.error({ err: error }, "discord.js reports an error"));
     client.on(Events.ShardError, (error) => this.#log.warn({ err: error }, "the connection to Discord has a fault"));
-    client.on(Events.ShardReconnecting, () => this.#log.info("connecting to Discord again"));
+    client.on(Events.ShardReconnecting, () => {
+      // discord.js says so of a shard that leaves in order, too.
+      if (this.#open) this.#log.info("connecting to Discord again");
+    });
     client.on(Events.ShardResume, (_id, replayed) => this.#log.info({ replayed }, "connected to Discord again"));
     client.rest.on(RESTEvents.RateLimited, ({ route, global, timeToReset }) => {
       this.#log.debug({ route, global, waitMs: timeToReset }, "Discord's limit makes a request wait");
@@ -110,7 +113,7 @@ class DiscordBot implements Bot {
     client.on(Events.Warn, (warning) => this.#log.warn({ warning }, "discord.js warns"));
     const ready = await connect(client, this.#plan.token, this.#plan.readyWithinMs);
     client.on(Events.ShardDisconnect, ({ code }) => this.#shutOut(connectionError(code)));
-    await this.#register(ready);
+    this.#follow(this.#register(ready));
     const guilds = ready.guilds.cache.map(({ id, name }) => ({ id, name }));
     return {
       inviteLink: inviteLink(ready.application.id),
@@ -177,11 +180,14 @@ class DiscordBot implements Bot {
   /** The one stream: views become messages. A turn is drawn in its thread, whoever brought it on; `notices` the rest. */
   async #draw(views: AsyncIterable<ReplyView>, notices: Painter = this.#painter): Promise<void> {
     let last: ReplyView | undefined;
-    for await (const view of views) {
-      last = view;
-      await (view.turn === undefined ? notices : this.#painter).draw(view);
+    try {
+      for await (const view of views) {
+        last = view;
+        await (view.turn === undefined ? notices : this.#painter).draw(view);
+      }
+    } finally {
+      if (last && !last.finished) this.#painter.drop(last);
     }
-    if (last && !last.finished) this.#painter.drop(last);
   }
 
   async #command(interaction: ChatInputCommandInteraction): Promise<void> {

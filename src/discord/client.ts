@@ -9,13 +9,18 @@ export const neededPermissions = [
   PermissionFlagsBits.ReadMessageHistory,
 ] as const;
 
+/** How many people are kept in mind, of each server and in all. */
+const mostPeople = 200;
+/** How long leaving Discord may take, in milliseconds. */
+const leavingMs = 2_000;
+
 export interface ClientPlan {
   /** Where Discord's API is, without a version. Default: https://discord.com/api */
   readonly api?: string | undefined;
 }
 
 export function createClient({ api }: ClientPlan): Client {
-  return new Client({
+  const client = new Client({
     intents: [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
@@ -28,10 +33,22 @@ export function createClient({ api }: ClientPlan): Client {
     allowedMentions: { parse: [], repliedUser: false },
     failIfNotExists: false,
     enforceNonce: true,
-    makeCache: Options.cacheWithLimits({ ...Options.DefaultMakeCacheSettings, MessageManager: 50, ReactionManager: 0 }),
+    // As many connections as Discord recommends: one, unless the bot is in very many servers.
+    shards: "auto",
+    makeCache: Options.cacheWithLimits({
+      ...Options.DefaultMakeCacheSettings,
+      MessageManager: 10,
+      ReactionManager: 0,
+      // Of everybody who ever wrote, the newest: their names are read. The bot itself is what its permissions are read from.
+      GuildMemberManager: { maxSize: mostPeople, keepOverLimit: ({ id, client }) => id === client.user.id },
+      UserManager: { maxSize: mostPeople, keepOverLimit: ({ id, client }) => id === client.user.id },
+    }),
     waitGuildTimeout: 5_000,
     rest: { ...(api === undefined ? {} : { api }), timeout: 15_000, retries: 3 },
   });
+  // Each command listens there while it is acknowledged: many at once are no leak.
+  client.rest.setMaxListeners(0);
+  return client;
 }
 
 /** The address where the owner of a server invites the bot, with exactly the permissions it needs. */
@@ -53,5 +70,11 @@ export async function destroyClient(client: Client): Promise<void> {
   const never = new Promise<never>(() => {});
   const withoutSession = { sessionInfo: { get: () => never, set: () => {} } };
   for (const [id, shard] of client.ws.shards) client.ws.shards.set(id, Object.create(shard, withoutSession));
-  await client.destroy();
+  // A shard that waits for READY is closed, but its `destroy` never resolves.
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, leavingMs);
+  });
+  await Promise.race([client.destroy(), enough]);
+  clearTimeout(timer);
 }

@@ -1,7 +1,15 @@
-import { type ChatInputCommandInteraction, MessageFlags, RESTJSONErrorCodes } from "discord.js";
+import {
+  type APIRequest,
+  type ChatInputCommandInteraction,
+  type InteractionDeferReplyOptions,
+  MessageFlags,
+  RESTEvents,
+  RESTJSONErrorCodes,
+  Routes,
+} from "discord.js";
 import type { Logger } from "../log.ts";
 import type { Painter, ReplyView } from "../reply/reply-view.ts";
-import { discordCode } from "./discord-error.ts";
+import { discordCode, isPassing } from "./discord-error.ts";
 
 /**
  * Says within Discord's 3 seconds that a command was heard, which also claims it: of two processes only one gets
@@ -9,17 +17,37 @@ import { discordCode } from "./discord-error.ts";
  */
 export async function acknowledge(
   interaction: ChatInputCommandInteraction,
-  options: { readonly ephemeral: boolean; readonly log: Logger },
+  { ephemeral, log }: { readonly ephemeral: boolean; readonly log: Logger },
 ): Promise<boolean> {
+  const { rest } = interaction.client;
+  const callback = Routes.interactionCallback(interaction.id, interaction.token);
+  const options: InteractionDeferReplyOptions = ephemeral ? { flags: MessageFlags.Ephemeral } : {};
+  let repeated = false;
+  const onResponse = ({ path, retries }: APIRequest) => {
+    if (path === callback && retries > 0) repeated = true;
+  };
+  rest.on(RESTEvents.Response, onResponse);
   try {
-    await interaction.deferReply(options.ephemeral ? { flags: MessageFlags.Ephemeral } : {});
+    await interaction.deferReply(options).catch((error: unknown) => {
+      // discord.js repeats what failed, but not every request whose connection broke.
+      if (repeated || !isPassing(error)) throw error;
+      repeated = true;
+      return interaction.deferReply(options);
+    });
     return true;
   } catch (error) {
     const code = discordCode(error);
     if (code !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) {
-      options.log.warn({ command: interaction.commandName, code, err: error }, "a command could not be acknowledged");
+      log.warn({ command: interaction.commandName, code, err: error }, "a command could not be acknowledged");
+      return false;
     }
-    return false;
+    if (!repeated) return false;
+    // It was our own first try that got through, and only its answer was lost.
+    interaction.deferred = true;
+    interaction.ephemeral = ephemeral;
+    return true;
+  } finally {
+    rest.off(RESTEvents.Response, onResponse);
   }
 }
 

@@ -8,6 +8,7 @@ const names = {
   SendMessagesInThreads: "Send Messages in Threads",
   SendMessages: "Send Messages",
   ReadMessageHistory: "Read Message History",
+  Connect: "Connect",
 } as const;
 
 type Named = keyof typeof names;
@@ -30,11 +31,14 @@ function own(message: Message): Readonly<PermissionsBitField> | undefined {
 export function missingPermissions(message: Message, ground: Ground): string[] {
   const permissions = own(message);
   if (!permissions) return [];
-  const list =
-    ground === "foreign" && !message.channel.isThread()
-      ? (["SendMessages", "ReadMessageHistory"] as const)
-      : needed[ground];
+  const list = ground === "foreign" && !message.channel.isThread() ? neededInPlace(message) : needed[ground];
   return list.filter((name) => !permissions.has(PermissionFlagsBits[name])).map((name) => names[name]);
+}
+
+/** What it takes in a channel that can't have threads; the text of a voice channel is for those who may enter it. */
+function neededInPlace({ channel }: Message): readonly Named[] {
+  const list = ["SendMessages", "ReadMessageHistory"] as const;
+  return channel.isVoiceBased() ? ["Connect", ...list] : list;
 }
 
 /** Whether a thread is locked to the bot, so that no answer can be posted. */

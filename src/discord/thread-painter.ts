@@ -8,8 +8,8 @@ import type { MessageWriter } from "./message-writer.ts";
 import { type Place, toPlace } from "./place.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
-/** Places where nothing can be said: unknown channel, no access, no permission, archived or locked thread. */
-const closedToUs: ReadonlySet<number | undefined> = new Set([10003, 50001, 50013, 50083, 160005]);
+/** Where nothing can be said: unknown channel, no access, somebody who takes no messages, no permission, locked thread. */
+const closedToUs: ReadonlySet<number | undefined> = new Set([10003, 50001, 50007, 50013, 50083, 160005]);
 const manyChannels = 500;
 
 export interface ThreadPainterPlan {

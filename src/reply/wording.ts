@@ -99,6 +99,10 @@ export function noticeWording(notice: Notice): string {
   }
 }
 
+/** What somebody is told who wants a place forgotten that is no thread, and may not. */
+export const resetElsewhereWording =
+  "Only somebody who may manage threads can have me forget what was said in this place. Use it in a thread that you opened with me, and I forget that one.";
+
 /** What is added to an answer that ended otherwise than by itself. */
 export function finishWording(reason: FinishReason): string | undefined {
   switch (reason) {

@@ -298,6 +298,14 @@ describe("a chunk that fails", () => {
     expect(channels.text("thread")).toEqual(["hello"]);
   });
 
+  it("because somebody takes no direct messages is not apologised for, which would fail alike", async () => {
+    channels.failures.push(refused(50007, 403));
+    const end = watch(painter.draw(view("turn", ["one"], finished)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(end.done).toBe(true);
+    expect(channels.text("thread")).toEqual([]);
+  });
+
   it("because somebody deleted the message stays deleted, and what is behind it goes on", async () => {
     await painter.draw(view("turn", ["one"]));
     await vi.advanceTimersByTimeAsync(1_000);

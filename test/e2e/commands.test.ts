@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { answeringModel } from "./support/answering-model.ts";
 import { type House, openHouse } from "./support/house.ts";
-import { asks, botTexts, opensThread } from "./support/talk.ts";
+import { asks, botTexts, gate, opensThread } from "./support/talk.ts";
 
 const callback = "POST /interactions/:id/:token/callback";
 
@@ -65,6 +65,39 @@ describe("/reset", () => {
   });
 });
 
+describe("an answer in the channel, since no thread can be opened", () => {
+  it("can be stopped and forgotten there, and is remembered until then", async () => {
+    const words = gate();
+    const model = answeringModel(async function* ({ questions, call }) {
+      yield `heard: ${questions.join(" | ")}`;
+      if (call === 0) await words.opened;
+    });
+    const { sandbox, start } = await openHouse({ model });
+    await start();
+    sandbox.faults.limitActiveThreads(0);
+    sandbox.owner.mentions(sandbox.bot, "the secret is plum");
+    await sandbox.until(() => botTexts(sandbox, "general").some((text) => text.includes("plum")));
+    expect((await sandbox.owner.runs("/stop", { in: "general" }).answer()).content).toContain("Stopped");
+    words.open();
+    const said = async (text: string) => {
+      sandbox.owner.mentions(sandbox.bot, text);
+      await sandbox.until(() => botTexts(sandbox, "general").includes(`heard: ${text}`));
+    };
+    await said("do you remember?");
+    expect(model.shown[1]?.prompt).toContain("plum");
+    expect((await sandbox.owner.runs("/reset", { in: "general" }).answer()).content).toContain("Forgotten");
+    await said("and now?");
+    expect(model.shown[2]?.prompt).not.toContain("plum");
+  });
+
+  it("is forgotten for those who manage threads; others are told where they can have it", async () => {
+    const { sandbox } = await running();
+    const answer = await sandbox.member("Bob").runs("/reset", { in: "general" }).answer();
+    expect(answer.content).toContain("in a thread");
+    expect(answer.content).not.toContain("this thread");
+  });
+});
+
 describe("a command", () => {
   it("whose token is dead, or that somebody else has answered, is left alone, and nothing crashes", async () => {
     const { sandbox, logged } = await running();
@@ -78,6 +111,16 @@ describe("a command", () => {
     await asks(sandbox, sandbox.owner, thread, "still there?");
     expect(warnings()).toBe(1);
     expect(botTexts(sandbox, thread)).toEqual(["heard: the secret is plum", "heard: still there?"]);
+  });
+
+  it("whose acknowledgement is carried out and its answer lost is answered all the same", async () => {
+    const { sandbox } = await running();
+    sandbox.faults.fail({ route: callback, status: 500, carriedOut: true });
+    const help = await sandbox.owner.runs("/help", { in: "general" }).answer();
+    expect(help.content).toContain("/reset");
+    expect(help.onlyFor).toBe(sandbox.owner.id);
+    sandbox.faults.fail({ route: callback, status: "cut", carriedOut: true });
+    expect((await sandbox.owner.runs("/help", { in: "general" }).answer()).content).toContain("/reset");
   });
 
   it("whose answer fails is logged, and the next one works", async () => {

@@ -1,13 +1,15 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { GatewayOpcodes } from "discord.js";
 import { describe, expect, it, vi } from "vitest";
+import { WebSocketServer } from "ws";
 import type { Conversation } from "../../src/conversation/conversation.ts";
 import { createBot } from "../../src/discord/bot.ts";
 import type { ThreadkeeperError } from "../../src/errors.ts";
 import { answeringModel } from "./support/answering-model.ts";
 import { openHouse } from "./support/house.ts";
-import { answerTo, asks, botTexts, opensThread } from "./support/talk.ts";
+import { answerTo, asks, botTexts, forgottenByDiscordJs, gate, opensThread } from "./support/talk.ts";
 
 function listening(server: Server): Promise<number> {
   return new Promise((resolve) => {
@@ -90,9 +92,45 @@ describe("a start", () => {
   it("whose commands can't be registered answers messages all the same", async () => {
     const { sandbox, start, logged } = await openHouse({ model: echo() });
     sandbox.faults.fail({ route: "PUT /applications/:id/commands", status: 400, code: 50035 });
-    await start();
+    await start({ awaitsCommands: false });
     await opensThread(sandbox, sandbox.owner, "hello");
-    expect(logged.some(({ level, msg }) => level === 50 && String(msg).includes("commands"))).toBe(true);
+    await vi.waitUntil(() => logged.some(({ level, msg }) => level === 50 && String(msg).includes("commands")));
+  });
+
+  it("does not wait for commands that Discord is slow to register", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    sandbox.faults.fail({ route: "GET /applications/:id/commands", status: 429, retryAfter: 60 });
+    await start({ awaitsCommands: false });
+    await opensThread(sandbox, sandbox.owner, "hello");
+    expect(sandbox.state.commands).toEqual([]);
+  });
+
+  it("connects in as many parts as Discord asks for", async () => {
+    const shards: unknown[] = [];
+    const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+    sockets.on("connection", (socket) => {
+      socket.send(JSON.stringify({ op: GatewayOpcodes.Hello, d: { heartbeat_interval: 45_000 } }));
+      socket.on("message", (frame) => {
+        const { op, d } = JSON.parse(String(frame));
+        if (op === GatewayOpcodes.Identify) shards.push(d.shard);
+      });
+    });
+    const limit = { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: 2 };
+    const api = createHttpServer((_request, response) => {
+      const { port } = sockets.address() as AddressInfo;
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ url: `ws://127.0.0.1:${port}`, shards: 2, session_start_limit: limit }));
+    });
+    const conversation = { handle: nothing, resume: nothing, close: async () => {} };
+    const address = `http://127.0.0.1:${await listening(api)}/api`;
+    const bot = createBot({ token: "x", api: address, conversation, readyWithinMs: 1_500 });
+    await expect(bot.start()).rejects.toMatchObject({ code: "DISCORD_UNREACHABLE" });
+    expect(shards).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    sockets.close();
+    api.close();
   });
 });
 
@@ -151,6 +189,13 @@ describe("a connection that drops", () => {
     expect(sandbox.counters).toMatchObject({ connections: 1, resumes: 0 });
   });
 
+  it("because the bot leaves is not told as if it came back", async () => {
+    const { start, logged } = await openHouse({ model: echo() });
+    const house = await start();
+    await house.stop();
+    expect(logged.map(({ msg }) => msg)).not.toContain("connecting to Discord again");
+  });
+
   it("because the bot is shut out is told, once", async () => {
     const shutOut = vi.fn<(error: ThreadkeeperError) => void>();
     const { sandbox, start } = await openHouse({ model: echo(), bot: { onShutOut: shutOut } });
@@ -170,24 +215,45 @@ describe("a message that is delivered again", () => {
     const thread = await opensThread(sandbox, sandbox.owner, "hello");
     const question = sandbox.owner.says(thread, "only once");
     await answerTo(sandbox, thread, 1);
+    forgottenByDiscordJs(sandbox, thread);
     sandbox.faults.redeliver(question);
+    await asks(sandbox, sandbox.owner, thread, "still there?");
     await first.stop();
     await start();
     sandbox.faults.redeliver(question);
     await asks(sandbox, sandbox.owner, thread, "and now?");
-    expect(model.shown.map(({ questions }) => questions)).toEqual([["hello"], ["only once"], ["and now?"]]);
+    expect(model.shown.map(({ questions }) => questions)).toEqual([
+      ["hello"],
+      ["only once"],
+      ["still there?"],
+      ["and now?"],
+    ]);
   });
 });
 
 describe("an outage of the server", () => {
-  it("ends, and the thread goes on", async () => {
-    const { sandbox, start } = await openHouse({ model: echo() });
+  it("hurts no answer that is under way, and when it ends the thread goes on", async () => {
+    const outage = gate();
+    const model = answeringModel(async function* ({ questions, call }) {
+      yield "heard";
+      if (call === 1) await outage.opened;
+      yield `: ${questions.join(" | ")}`;
+    });
+    const { sandbox, start, logged } = await openHouse({ model });
     await start();
     const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    await sandbox.until(() => botTexts(sandbox, thread)[0] === "heard: hello");
+    sandbox.owner.says(thread, "just before");
+    await sandbox.until(() => botTexts(sandbox, thread)[1] === "heard");
     const end = sandbox.faults.outage();
+    sandbox.owner.says(thread, "nobody hears this");
+    await pause(200);
+    outage.open();
+    await sandbox.until(() => botTexts(sandbox, thread)[1] === "heard: just before");
     end();
-    await asks(sandbox, sandbox.owner, thread, "are you there?");
-    expect(botTexts(sandbox, thread)).toEqual(["heard: hello", "heard: are you there?"]);
+    sandbox.owner.says(thread, "are you there?");
+    await sandbox.until(() => botTexts(sandbox, thread)[2] === "heard: are you there?");
+    expect(logged.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 });
 
@@ -214,6 +280,27 @@ describe("a bot whose intake is closed", () => {
     await bot.stop();
     expect(heard).toEqual(["message"]);
     expect(sandbox.findChannel(thread.id)).toBeUndefined();
+  });
+});
+
+describe("a stream of the conversation that breaks", () => {
+  it("leaves nobody typing", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    await (await start()).stop();
+    const conversation: Conversation = {
+      async *handle({ replyTo }) {
+        yield { type: "turn-start", turn: "t1", inputs: [], replyTo };
+        throw new Error("broken");
+      },
+      resume: nothing,
+      close: async () => {},
+    };
+    const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation });
+    await bot.start();
+    sandbox.owner.says(sandbox.directMessages(sandbox.owner), "hello");
+    await pause(1_000);
+    await bot.stop();
+    expect(sandbox.counters.requests["POST /channels/:id/typing"]).toBeUndefined();
   });
 });
 

@@ -64,22 +64,23 @@ describe("with Discord's limits on (5 in 5 s in a channel, 50 a second for the b
     expect(sandbox.counters.rateLimited).toBe(0);
   });
 
-  it("several long answers in one channel, where no threads can be opened, all end with their last word", async () => {
+  it("long answers in one channel, where no threads can be opened, all end with their last word", async () => {
     const model = answeringModel(async function* ({ questions }) {
       for (let piece = 0; piece < 20; piece += 1) {
         yield `piece${piece} `;
         await pause(100);
       }
-      yield `end of ${questions.join()}`;
+      yield `end of ${questions.join(" and ")}`;
     });
     const { sandbox, start } = await openHouse({ model });
     await start();
     sandbox.faults.limitActiveThreads(0);
     for (const number of [1, 2, 3]) sandbox.owner.mentions(sandbox.bot, `number ${number}`);
+    // They share the channel's session: what comes during an answer is answered next, together.
     await sandbox.until(
       () =>
-        [1, 2, 3].every((number) =>
-          botTexts(sandbox, "general").some((text) => text.endsWith(`end of number ${number}`)),
+        ["end of number 1", "end of number 2 and number 3"].every((end) =>
+          botTexts(sandbox, "general").some((text) => text.endsWith(end)),
         ),
       { timeoutMs: 40_000 },
     );

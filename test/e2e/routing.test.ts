@@ -2,7 +2,7 @@ import { MessageType } from "discord.js";
 import { describe, expect, it } from "vitest";
 import { type AnsweringModel, answeringModel } from "./support/answering-model.ts";
 import { type House, openHouse } from "./support/house.ts";
-import { answerTo, asks, botMessages, botTexts, opensThread } from "./support/talk.ts";
+import { answerTo, asks, botMessages, botTexts, forgottenByDiscordJs, opensThread } from "./support/talk.ts";
 
 function echo(): AnsweringModel {
   return answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
@@ -92,6 +92,7 @@ describe("a thread that is there already", () => {
     const mention = sandbox.owner.mentions(sandbox.bot, "hello");
     sandbox.faults.redeliver(mention);
     await answerTo(sandbox, mention.id, 0);
+    forgottenByDiscordJs(sandbox, "general");
     sandbox.faults.redeliver(mention);
     await heardUntilNow(house);
     expect(botTexts(sandbox, mention.id)).toEqual(["heard: hello"]);

@@ -1,7 +1,9 @@
 import { InteractionContextType } from "discord.js";
 import { replyViews } from "../../reply/reply-view.ts";
+import { resetElsewhereWording } from "../../reply/wording.ts";
 import { managesThreads, openedThread } from "../access.ts";
 import { fromCommand } from "../from-discord.ts";
+import { toReplyTo } from "../place.ts";
 import type { Command } from "./command.ts";
 
 export const reset: Command = {
@@ -14,6 +16,11 @@ export const reset: Command = {
   ephemeral: false,
   async *run(interaction, { conversation, budget }) {
     const privileged = managesThreads(interaction) || (await openedThread(interaction, budget));
+    if (!privileged && !interaction.channel?.isThread()) {
+      const replyTo = toReplyTo({ channel: interaction.channelId });
+      yield { replyTo, chunks: [resetElsewhereWording], typing: false, finished: true };
+      return;
+    }
     yield* replyViews(conversation.handle(fromCommand(interaction, "reset", privileged)));
   },
 };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { Agent, type AgentOptions } from "../../../src/agent/agent.ts";
 import type { Conversation } from "../../../src/conversation/conversation.ts";
 import { createConversation } from "../../../src/conversation/create-conversation.ts";
@@ -20,6 +20,8 @@ export interface HouseOptions {
   readonly sandbox?: SandboxOptions;
   /** Milliseconds that runs get when the bot is stopped; default 10,000 as in the program. */
   readonly graceMs?: number;
+  /** Whether `start` waits until Discord knows the commands, which the program does not. Default true. */
+  readonly awaitsCommands?: boolean;
 }
 
 /** One process's worth of bot, wired as the program wires it. */
@@ -59,7 +61,13 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
   });
 
   async function start(changes: Partial<HouseOptions> = {}): Promise<RunningHouse> {
-    const { model, agent: agentOptions, bot: botOptions, graceMs = 10_000 } = { ...plan, ...changes };
+    const {
+      model,
+      agent: agentOptions,
+      bot: botOptions,
+      graceMs = 10_000,
+      awaitsCommands = true,
+    } = { ...plan, ...changes };
     const store = await openStore(`sqlite:${path.join(folder, "sessions.sqlite")}`, { log });
     const sessions = await openSessions({ store, log });
     const agent = new Agent({ model, sessions, maxRetries: 0, log, ...agentOptions });
@@ -114,6 +122,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
       },
     };
     running.add(house);
+    if (awaitsCommands) await vi.waitUntil(() => sandbox.state.commands.length > 0, { timeout: 10_000 });
     bot.resume(await sessions.unfinished());
     return house;
   }

@@ -25,6 +25,15 @@ export function botMessages(sandbox: Sandbox, channel: ChannelReference): Messag
   return sandbox.messages(channel).filter(({ authorId }) => authorId === sandbox.bot.id);
 }
 
+/**
+ * Makes so much be said in a channel, by somebody who is not answered, that discord.js knows no earlier message there:
+ * it drops a repeated one that it still knows by itself.
+ */
+export function forgottenByDiscordJs(sandbox: Sandbox, channel: ChannelReference): void {
+  const passerBy = sandbox.member("Passer-by", { bot: true });
+  for (let number = 0; number < 20; number += 1) passerBy.says(channel, `beep ${number}`);
+}
+
 export function botTexts(sandbox: Sandbox, channel: ChannelReference): string[] {
   return botMessages(sandbox, channel).map(({ content }) => content);
 }
