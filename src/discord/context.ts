@@ -2,6 +2,7 @@ import { type GuildTextBasedChannel, type Message, MessageType } from "discord.j
 import type { Prepared } from "../conversation/inbound.ts";
 import { noticeWording } from "../reply/wording.ts";
 import { isGone } from "./discord-error.ts";
+import { fileNotes, readEnclosures } from "./enclosures.ts";
 import { readableText } from "./readable-text.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
@@ -61,8 +62,8 @@ function isForgetting({ type, author, client, content }: Message): boolean {
 }
 
 function toContext(message: Message): ContextMessage {
-  const files = message.attachments.map((file) => `[file: ${file.name}]`);
-  const text = [readableText(message, new Set()), ...files].filter(Boolean).join("\n");
+  const parts = [readableText(message, new Set()), ...readEnclosures(message), ...fileNotes(message)];
+  const text = parts.filter(Boolean).join("\n");
   const name = message.member?.displayName ?? message.author.displayName;
   return { id: message.id, author: { id: message.author.id, name }, text };
 }

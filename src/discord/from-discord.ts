@@ -1,5 +1,6 @@
 import { type ChatInputCommandInteraction, type Message, MessageType } from "discord.js";
 import type { AttachmentNote, Inbound } from "../conversation/inbound.ts";
+import { readEnclosures } from "./enclosures.ts";
 import { sessionOf, toReplyTo } from "./place.ts";
 import { readableText } from "./readable-text.ts";
 
@@ -77,7 +78,7 @@ function toInbound(message: Message, thread: string): MessageInbound {
     id: message.id,
     sessionId: sessionOf(thread),
     author: { id: message.author.id, name: message.member?.displayName ?? message.author.displayName },
-    text: readableText(message, callNames(message)),
+    text: [readableText(message, callNames(message)), ...readEnclosures(message)].filter(Boolean).join("\n"),
     attachments: message.attachments.map(
       (file): AttachmentNote => ({ name: file.name, mediaType: file.contentType ?? undefined, bytes: file.size }),
     ),

@@ -190,6 +190,30 @@ describe("the words of a message", () => {
     });
   });
 
+  it("stand for what is no words: a sticker, a poll, a forwarded message", () => {
+    const sticker = { sticker_items: [{ id: "1", name: "Wave", format_type: 1 }] };
+    expect(text(delivered(client, ids.ownThread, "", sticker))).toBe("[sticker: Wave]");
+    expect(text(delivered(client, ids.ownThread, "look", sticker))).toBe("look\n[sticker: Wave]");
+    const answers = ["Pizza", "Soup"].map((name, index) => ({ answer_id: index + 1, poll_media: { text: name } }));
+    const poll = { question: { text: "Lunch?" }, answers, expiry: null, allow_multiselect: false, layout_type: 1 };
+    expect(text(delivered(client, ids.ownThread, "", { poll }))).toBe("[poll: Lunch? | Pizza | Soup]");
+    const forward = {
+      message_reference: { type: 1, message_id: "600000000000000009", channel_id: "1", guild_id: "2" },
+      message_snapshots: [
+        {
+          message: {
+            ...botSaid(),
+            content: "the mill\nis <:sad:1> broken",
+            attachments: [{ id: "1", filename: "mill.png", size: 1, url: "x", proxy_url: "x" }],
+          },
+        },
+      ],
+    };
+    expect(text(delivered(client, ids.ownThread, "", forward))).toBe(
+      "[forwarded message]\nthe mill\nis :sad: broken\n[file: mill.png]",
+    );
+  });
+
   it("are signed with the name that is used in this server", () => {
     const message = delivered(client, ids.ownThread, "hi", {
       member: { nick: "Countess", roles: [], joined_at: null },

@@ -85,7 +85,7 @@ export function knownClient(options: { readonly permissions?: bigint; readonly l
     channels: [
       { id: ids.general, type: ChannelType.GuildText, name: "general", permission_overwrites: [] },
       { id: ids.forum, type: ChannelType.GuildForum, name: "questions", permission_overwrites: [] },
-      { id: ids.voice, type: ChannelType.GuildVoice, name: "lounge", permission_overwrites: [] },
+      { id: ids.voice, type: ChannelType.GuildVoice, name: "lounge", bitrate: 64_000, permission_overwrites: [] },
     ],
     members: [{ user: people.bot, roles: [ids.botRole], joined_at: "2026-01-01T00:00:00Z" }],
     threads: [
