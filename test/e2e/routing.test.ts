@@ -87,14 +87,17 @@ describe("who is answered", () => {
 
 describe("a thread that is there already", () => {
   it("because the mention is delivered twice: one thread, one answer", async () => {
-    const house = await running();
-    const { sandbox, model } = house;
+    const model = echo();
+    const house = await openHouse({ model });
+    const { quiet } = await house.start();
+    const { sandbox } = house;
     const mention = sandbox.owner.mentions(sandbox.bot, "hello");
     sandbox.faults.redeliver(mention);
     await answerTo(sandbox, mention.id, 0);
     forgottenByDiscordJs(sandbox, "general");
     sandbox.faults.redeliver(mention);
     await heardUntilNow(house);
+    await quiet();
     expect(botTexts(sandbox, mention.id)).toEqual(["heard: hello"]);
     expect(model.shown).toHaveLength(2);
   });
