@@ -28,6 +28,8 @@ export interface BotPlan {
 }
 
 export interface RunningBot extends BotReady {
+  /** Resolves when nothing that was said to the bot is being answered or drawn. */
+  idle(): Promise<void>;
   /** In order: nothing new is taken, runs get 10 s, what is drawn is drawn, Discord is left, the store closes. */
   stop(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export async function startBot(plan: BotPlan): Promise<RunningBot> {
     daily.unref();
     return {
       ...ready,
+      idle: () => bot.idle(),
       async stop() {
         clearInterval(daily);
         bot.closeIntake();

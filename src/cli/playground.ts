@@ -32,7 +32,7 @@ async function play(config: Config, stopped: Promise<unknown>): Promise<number> 
     const bot = await unlessStopped(starting, stopped);
     if (!bot) return 0;
     console.log(greeting(config, sandbox));
-    const terminal = new Terminal(sandbox);
+    const terminal = new Terminal(sandbox, () => bot.idle());
     await Promise.race([terminal.run(stopped), stopped]);
     terminal.leave();
     // Answers that are being written are still read out.

@@ -11,6 +11,7 @@ const help = `What you type is said in the channel that the prompt shows; @Name 
 /** A member of the sandbox at the keyboard: what is typed is said, and the channel is read out as it goes on. */
 export class Terminal {
   readonly #sandbox: Sandbox;
+  readonly #idle: () => Promise<void>;
   readonly #terminal: Interface;
   readonly #reader: ChannelReader;
   readonly #stop: () => void;
@@ -35,8 +36,10 @@ export class Terminal {
   /** Reading out what was said before. */
   #reads = false;
 
-  constructor(sandbox: Sandbox) {
+  /** @param idle resolves when the bot has nothing more to say */
+  constructor(sandbox: Sandbox, idle: () => Promise<void>) {
     this.#sandbox = sandbox;
+    this.#idle = idle;
     this.#me = sandbox.owner;
     this.#here = sandbox.general;
     // The prompt makes sense only for somebody who reads it while typing.
@@ -69,11 +72,18 @@ export class Terminal {
       lines++;
       if (line.trim() === ":quit") return;
       this.#try(line.trim());
-      if (!isTerminal) await settled(this.#sandbox);
+      if (!isTerminal) await this.#answered();
       this.#prompt();
     }
     // Started without anybody at the keyboard (a service, a test): it runs until it is stopped.
     if (!isTerminal && lines === 0) await stopped;
+  }
+
+  async #answered(): Promise<void> {
+    // Until what was said has reached the bot; then the bot itself knows best.
+    await settled(this.#sandbox, { quietMs: 500 });
+    await this.#idle();
+    this.#reader.flush();
   }
 
   /** Nothing more is typed; what is said is still read out. */

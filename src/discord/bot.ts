@@ -55,6 +55,8 @@ export interface Bot {
   start(): Promise<BotReady>;
   /** Takes up what a process that is gone left unanswered in these sessions. Returns at once. */
   resume(sessionIds: readonly string[]): void;
+  /** Resolves when nothing that was said to the bot is being answered or drawn. */
+  idle(): Promise<void>;
   /** First step of an orderly end: nothing new is handed to the conversation. */
   closeIntake(): void;
   /** Last step: waits until what is left is drawn, at most 5 s, then leaves Discord. */
@@ -125,6 +127,10 @@ class DiscordBot implements Bot {
 
   resume(sessionIds: readonly string[]): void {
     for (const sessionId of sessionIds) this.#follow(this.#draw(replyViews(this.#plan.conversation.resume(sessionId))));
+  }
+
+  async idle(): Promise<void> {
+    while (this.#streams.size > 0) await Promise.all(this.#streams);
   }
 
   closeIntake(): void {
