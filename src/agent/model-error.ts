@@ -47,8 +47,15 @@ export function modelError(
   if (status === 404 || NoSuchModelError.isInstance(cause)) {
     return make("MODEL_NOT_FOUND", `there is no model ${model} at its provider: check the name in MODEL`);
   }
-  if (status === 429 || status === 529 || /rate.?limit|overloaded|insufficient_quota/i.test(text)) {
-    return make("MODEL_RATE_LIMITED", `the provider of ${model} takes no more requests for now (${status ?? "limit"})`);
+  if (
+    status === 429 ||
+    status === 529 ||
+    /rate.?limit|overloaded|insufficient_quota|credit balance|billing/i.test(text)
+  ) {
+    return make(
+      "MODEL_RATE_LIMITED",
+      `the provider of ${model} takes no more requests for now (${status ?? "limit"}): a rate limit, or the account's credit`,
+    );
   }
   if (network || (call && status === undefined)) {
     const where = call ? ` at ${originOf(call.url)}` : "";

@@ -3,7 +3,7 @@ import { type FinishReason, jsonSchema, type ModelMessage, streamText, type Tool
 import type { Logger } from "../log.ts";
 import { abortReason, raceAbort } from "./abort-race.ts";
 import type { Usage } from "./agent-event.ts";
-import { modelError, providerTextOf } from "./model-error.ts";
+import { modelError } from "./model-error.ts";
 import type { CheckedTool } from "./tool.ts";
 
 // The SDK prints warnings to the console unless told otherwise; we log them. An application's own choice stands.
@@ -80,9 +80,6 @@ export async function* modelStep(
     const response = await raceAbort(result.response, signal);
     yield { type: "answer", ...end, messages: response.messages };
   } catch (error) {
-    // It may quote the conversation, so that it is not for the log of every day.
-    const providerText = providerTextOf(error);
-    if (providerText !== undefined) plan.log.debug({ providerText }, "what the model's provider said of the request");
     throw modelError(error, plan.model);
   } finally {
     // However it is left, also by a consumer that stops pulling: the provider need not go on.

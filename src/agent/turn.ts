@@ -6,6 +6,7 @@ import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { type Answer, type LoopPlan, runLoop } from "./loop.ts";
+import { providerTextOf } from "./model-error.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
 /** A longer timer, such as one of `Infinity`, would go off at once. */
@@ -116,7 +117,9 @@ function report(log: Logger, error: ThreadkeeperError, where: Record<string, str
   const { code, fields, message, cause } = error;
   const level = hasCode(error, "RUN_STOPPED", "RUN_SHUTDOWN", "QUEUE_FULL") ? "info" : "error";
   log[level]({ ...fields, ...where, code, reference }, message);
-  // It may quote the conversation.
+  // What others said may quote the conversation, so that it is not for the log of every day.
+  const providerText = providerTextOf(cause);
+  if (providerText !== undefined) log.debug({ reference, providerText }, "what the model's provider said");
   if (cause !== undefined) log.trace({ reference, err: cause }, "the cause");
   return reference;
 }

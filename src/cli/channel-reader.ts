@@ -1,7 +1,7 @@
 import type { Message, Sandbox } from "../sandbox/sandbox.ts";
 
-/** How long a message must stay as it is before it is read out, in milliseconds: answers grow by edits. */
-const restMs = 700;
+/** How long a message must stay as it is before it is read out, in milliseconds: answers grow by an edit a second. */
+const restMs = 1_200;
 
 /**
  * Reads a channel out as it goes on: each message when it has come to rest, and of the last one, as

@@ -13,11 +13,17 @@ const endsWithinMs = 30_000;
 
 /** Plays a short conversation in which the bot's process is stopped and started again. Gives the exit code. */
 export async function demo(): Promise<number> {
+  const start = performance.now();
   const folder = await mkdtemp(path.join(tmpdir(), "threadkeeper-demo-"));
   const sandbox = await startSandbox();
   const stage = new Stage(sandbox, folder);
   try {
     await stage.play();
+    const seconds = Math.round((performance.now() - start) / 1000);
+    console.log(
+      `\nThat was all, in ${seconds} seconds: a thread remembers across a restart, until somebody resets it.`,
+    );
+    console.log("Talk to it yourself: npm start");
   } finally {
     await stage.stopBot();
     await sandbox.close();
@@ -60,9 +66,6 @@ class Stage {
     await ada.runs("/reset", { in: thread }).answer();
     ada.says(thread, "When is the deadline for Project Alpha?");
     await this.#showThread(thread);
-    console.log(
-      "\nThat is all: a thread remembers across a restart, until somebody resets it. Talk to it yourself: npm start",
-    );
   }
 
   async stopBot(): Promise<void> {

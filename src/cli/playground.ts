@@ -32,6 +32,8 @@ async function play(config: Config, stopped: Promise<unknown>): Promise<number> 
     const bot = await unlessStopped(starting, stopped);
     if (!bot) return 0;
     console.log(greeting(config, sandbox));
+    // The commands are being registered: a person is slower than that, a pipe is not.
+    if (!process.stdin.isTTY) await bot.idle();
     const terminal = new Terminal(sandbox, () => bot.idle());
     await Promise.race([terminal.run(stopped), stopped]);
     terminal.leave();

@@ -1,14 +1,15 @@
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once: somebody does not want to wait. */
+import { constants } from "node:os";
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP (the terminal was closed). A second one ends the process at once: somebody does not want to wait. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     const hear = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+      if (asked) process.exit(128 + constants.signals[signal]);
       asked = true;
       resolve(signal);
     };
-    process.on("SIGINT", hear);
-    process.on("SIGTERM", hear);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, hear);
   });
 }
 

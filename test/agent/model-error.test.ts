@@ -29,6 +29,7 @@ describe("an error of the model", () => {
     ["404", refused(404), "MODEL_NOT_FOUND"],
     ["no such model", new NoSuchModelError({ modelId: "x", modelType: "languageModel" }), "MODEL_NOT_FOUND"],
     ["429", refused(429), "MODEL_RATE_LIMITED"],
+    ["no credit", refused(400, "Your credit balance is too low to access the API."), "MODEL_RATE_LIMITED"],
     ["529", refused(529), "MODEL_RATE_LIMITED"],
     ["overloaded in the stream", { type: "error", error: { type: "overloaded_error" } }, "MODEL_RATE_LIMITED"],
     ["413", refused(413), "MODEL_INPUT_TOO_LONG"],

@@ -31,6 +31,16 @@ describe("claimFolder", () => {
     expect(existsSync(file)).toBe(true);
   });
 
+  it("says so when the folder can't be made", () => {
+    writeFileSync(path.resolve(folder, ".."), "a file");
+    expect(() => claimFolder(folder)).toThrow(
+      expect.objectContaining({
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringContaining("start in another folder"),
+      }),
+    );
+  });
+
   it.each([
     ["a process that is gone", () => String(spawnSync("true").pid)],
     ["this process's own number, as after a restart of a container", () => String(process.pid)],

@@ -65,6 +65,7 @@ describe("threadkeeper start, without a token", () => {
 
   it("lets one be somebody else, list threads and read the help", async () => {
     const program = place.run(["start"]);
+    program.says("/help");
     for (const line of [
       ":as Ben",
       "@Threadkeeper I like tea.",
@@ -77,6 +78,7 @@ describe("threadkeeper start, without a token", () => {
       program.says(line);
     }
     expect(await program.ends()).toBe(0);
+    expect(program.output).toContain("Mention me (@Threadkeeper) in a channel");
     expect(program.output).toContain("Ben: @Threadkeeper I like tea.");
     expect(program.output).toContain("1  I like tea.");
     expect(program.output).toContain("there is no :nonsense");

@@ -167,6 +167,23 @@ describe("/stop", () => {
     expect((await bob.runs("/stop", { in: thread }).answer()).content).toContain("nothing to stop");
   });
 
+  it("of a run that nobody here drives is the person's own matter in a direct conversation", async () => {
+    const model = answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
+    const { sandbox, start } = await openHouse({ model });
+    const house = await start();
+    const bob = sandbox.member("Bob");
+    const direct = sandbox.directMessages(bob);
+    await house.sessions.take(
+      `discord:${direct.id}`,
+      { id: "1", content: "taken up by a machine that is gone" },
+      { create: true },
+    );
+    bob.says(direct, "anybody there?");
+    await house.quiet();
+    expect((await bob.runs("/stop", { in: direct }).answer()).content).toContain("gave up an answer");
+    await sandbox.until(() => /heard: .*anybody there\?/.test(sandbox.text(direct)));
+  });
+
   it("of a run that nobody here drives is told to who stops it alone, and what waits is answered in the thread", async () => {
     const model = answeringModel(async function* ({ questions }) {
       yield `heard: ${questions.join(" | ")}`;

@@ -13,6 +13,8 @@ export const stop: Command = {
   // The answer itself shows that it was stopped.
   ephemeral: true,
   async *run(interaction, { conversation }) {
-    yield* replyViews(conversation.handle(fromCommand(interaction, "stop", managesThreads(interaction))));
+    // A direct conversation is that person's own.
+    const privileged = !interaction.inGuild() || managesThreads(interaction);
+    yield* replyViews(conversation.handle(fromCommand(interaction, "stop", privileged)));
   },
 };
