@@ -93,7 +93,7 @@ function quote({ kind, author, at, text }: Quotable): string {
   const nearby = kind === "overheard" ? " nearby, not to me" : "";
   const when = at ? ` on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC` : "";
   const shown = text.length > quotedLength ? `${text.slice(0, quotedLength).replace(/[\ud800-\udbff]$/, "")}…` : text;
-  return `${speaker} said${nearby}${when}:\n${shown.replace(/^/gm, "> ")}`;
+  return `${speaker} said${nearby}${when}:\n> ${shown.replaceAll("\n", "\n> ")}`;
 }
 
 function count(messages: number): string {

@@ -156,6 +156,11 @@ describe("the demo model", () => {
     expect(answers[1]?.length).toBeLessThan(600);
   });
 
+  it("takes no sign but the end of a line for one", async () => {
+    const answers = await talk([ada, "zebra\u2028one\rtwo"], [ada, "zebra?"]);
+    expect(answers[1]).toContain("> zebra\u2028one\rtwo");
+  });
+
   it("quotes only what is in the prompt", async () => {
     const line = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => text.trim() !== "");
     await fc.assert(
@@ -163,7 +168,7 @@ describe("the demo model", () => {
         fc.array(fc.tuple(fc.constantFrom(ada, ben), line), { minLength: 1, maxLength: 4 }),
         async (lines) => {
           const answers = await talk(...lines);
-          const said = lines.flatMap(([, text]) => text.split(/^/m)).map((each) => each.trim());
+          const said = lines.flatMap(([, text]) => text.split("\n")).map((each) => each.trim());
           for (const [index, answer] of answers.entries()) {
             expect(answer).toMatch(/^\(demo model\) /);
             for (const each of quoted(answer)) expect(said.slice(0, index + said.length)).toContain(each.trim());
