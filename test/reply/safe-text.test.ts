@@ -8,7 +8,9 @@ function hidesLink(message: string): boolean {
   const inside = (node: unknown): boolean => {
     if (Array.isArray(node)) return node.some(inside);
     if (typeof node !== "object" || node === null) return false;
-    return ("type" in node && node.type === "link") || Object.values(node).some(inside);
+    // "[]()" leads nowhere.
+    const leads = "type" in node && node.type === "link" && "target" in node && String(node.target).trim() !== "";
+    return leads || Object.values(node).some(inside);
   };
   return inside(parse(message, "extended"));
 }
