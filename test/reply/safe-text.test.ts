@@ -8,8 +8,8 @@ function hidesLink(message: string): boolean {
   const inside = (node: unknown): boolean => {
     if (Array.isArray(node)) return node.some(inside);
     if (typeof node !== "object" || node === null) return false;
-    // "[]()" leads nowhere.
-    const leads = "type" in node && node.type === "link" && "target" in node && String(node.target).trim() !== "";
+    // "[]()" and "[]([)" lead nowhere: what leads somewhere has a scheme.
+    const leads = "type" in node && node.type === "link" && "target" in node && String(node.target).includes(":");
     return leads || Object.values(node).some(inside);
   };
   return inside(parse(message, "extended"));
