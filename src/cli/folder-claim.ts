@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ThreadkeeperError } from "../errors.ts";
+import { isRunning } from "../session/running-process.ts";
 
 /**
  * Makes a folder, if need be, and claims it for this process: two that keep their state in the same files would write
@@ -28,7 +29,8 @@ function claim(folder: string, file: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const owner = Number(readFileSync(file, "utf8"));
-    if (isRunning(owner)) {
+    const isAnother = Number.isSafeInteger(owner) && owner > 0 && owner !== process.pid;
+    if (isAnother && isRunning(owner)) {
       throw new ThreadkeeperError(
         "STORE_BUSY",
         `another Threadkeeper (process ${owner}) is using ${folder}: leave it first, or start in another folder (if that process is no Threadkeeper, delete ${file})`,
@@ -36,16 +38,5 @@ function claim(folder: string, file: string): void {
       );
     }
     writeFileSync(file, String(process.pid), { mode: 0o600 });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it is there and somebody else's.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

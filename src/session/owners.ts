@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
+import { isRunning } from "./running-process.ts";
 import { formatRecord, ownerKey, parseRecord } from "./session-record.ts";
 import type { Store, Stored } from "./store/store.ts";
 
@@ -79,13 +80,7 @@ export function isAlive(owner: ProcessMark, here: ProcessMark): boolean {
   if (owner.host !== here.host) return true;
   // A restarted container gives its process the number that the dead one had.
   if (owner.pid === here.pid) return Math.abs(owner.start - here.start) < 1000;
-  try {
-    process.kill(owner.pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it is there and somebody else's.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
+  return isRunning(owner.pid);
 }
 
 function parseOwner(key: string, text: string | undefined): ProcessMark {
