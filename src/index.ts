@@ -21,17 +21,22 @@ export { defineTool, type Tool, type ToolContext } from "./agent/tool.ts";
 export { currentTime } from "./agent/tools/current-time.ts";
 export { type ErrorCode, type ErrorFields, StaleSessionError, ThreadkeeperError } from "./errors.ts";
 export type { Json, JsonObject } from "./session/plain-json.ts";
-export type { Session } from "./session/session.ts";
+export type { Session, Summary } from "./session/session.ts";
 export type { Author, ContextMessage, SessionEvent } from "./session/session-event.ts";
 export type {
   CoveredInput,
+  HistoryOptions,
   Input,
+  ListOptions,
   LoadOptions,
+  Rewound,
   Run,
+  SessionEntry,
   SessionManager,
   StartOptions,
   Taken,
+  TurnEnd,
 } from "./session/session-manager.ts";
 export { openStore } from "./session/store/open-store.ts";
-export type { Commit, Store, Stored } from "./session/store/store.ts";
+export type { Commit, Committed, Store, Stored } from "./session/store/store.ts";
 export { openSessions, type SessionsOptions } from "./session/store-session-manager.ts";

@@ -26,7 +26,10 @@ const borders: Record<string, Border> = {
   log: { ours: [], packages: ["pino"] },
   config: { ours: ["errors"], packages: ["zod", "leven"] },
   session: { ours: ["errors", "log"], packages: [], typesOnly: ["ai"] },
-  "session/store": { ours: ["errors", "log", "session"], packages: ["keyv", "@keyv/sqlite"] },
+  "session/store": {
+    ours: ["errors", "log", "session"],
+    packages: ["keyv", "@keyv/sqlite", "@keyv/postgres", "@keyv/redis"],
+  },
   agent: { ours: ["errors", "log", "session"], packages: ["ai", ...providers, "zod", "p-limit"] },
   conversation: { ours: ["errors", "log", "agent", "session"], packages: [] },
   reply: { ours: ["errors"], packages: [], typesOnly: ["conversation"] },

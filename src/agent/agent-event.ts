@@ -20,6 +20,8 @@ export type AgentEvent =
       readonly turn: string;
       readonly replyTo: Json | undefined;
       readonly inputs: readonly CoveredInput[];
+      /** It was begun by somebody who is gone: some of it may have been shown already. */
+      readonly resumed?: true;
     }
   | { readonly type: "text-delta"; readonly turn: string; readonly text: string }
   | { readonly type: "tool-start"; readonly turn: string; readonly callId: string; readonly name: string }

@@ -145,7 +145,7 @@ export class SessionCalls {
         save: async (ended) => {
           session = await this.#sessions.save(
             { ...session, events: context.events, state: context.state },
-            { run, ended },
+            { run, ...(ended && { ended: {} }) },
           );
           context.saved(session.events);
         },

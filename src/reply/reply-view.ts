@@ -15,6 +15,8 @@ export interface ReplyView {
   readonly chunks: readonly string[];
   /** Somebody is at work on it. */
   readonly typing: boolean;
+  /** Somebody who is gone may have drawn some of it already. */
+  readonly resumed?: true;
   /** Nothing will be added. */
   readonly finished: boolean;
 }

@@ -16,6 +16,7 @@ const errorSentences: Record<ErrorCode, string | ((error: ThreadkeeperError) => 
   CONFIG_INVALID: ownersMatter,
   SESSION_ID_INVALID: ownersMatter,
   SESSION_NOT_FOUND: "I have no memory of this conversation. Write again and we start anew.",
+  SESSION_EXISTS: "There is a conversation already where I was to begin a new one, so I left it alone.",
   SESSION_STALE: "This conversation changed while I was working on it. Please try again.",
   NOT_PLAIN_JSON: "There is something in this that I can't remember as it is, so I left it.",
   QUEUE_FULL: (error) => queueFull(error.fields["limit"]),
@@ -34,6 +35,8 @@ const errorSentences: Record<ErrorCode, string | ((error: ThreadkeeperError) => 
   STORE_FULL: `${memoryFailed} There is no room left in it; whoever runs me has to make some.`,
   STORE_FORMAT_NEWER:
     "What I remember of this conversation was written by a newer version of me. Whoever runs me has to update me.",
+  STORE_KEY_MISSING: ownersMatter,
+  STORE_KEY_WRONG: ownersMatter,
   STORE_CLOSED: "I am being restarted. Please ask again in a minute.",
   MODEL_SETTING_INVALID: ownersMatter,
   MODEL_KEY_MISSING: "I have no key for the language model that I answer with. Whoever runs me has to set one.",

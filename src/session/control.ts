@@ -1,6 +1,7 @@
 import { type Handled, nothingHandled, wasHandled, withHandled } from "./handled.ts";
 import type { JsonObject } from "./plain-json.ts";
-import type { CoveredInput, Input } from "./session-manager.ts";
+import type { Summary } from "./session.ts";
+import type { CoveredInput, Input, TurnEnd } from "./session-manager.ts";
 
 /** An input in the queue, with the moment when it was taken (ISO 8601). */
 export type WaitingInput = Input & { readonly at: string };
@@ -13,7 +14,7 @@ export interface StoredRun {
   readonly owner: string;
   readonly inputs: readonly CoveredInput[];
   /** The turn is complete in the store; what may be missing is only that it was shown. */
-  readonly ended?: true;
+  readonly ended?: TurnEnd;
 }
 
 /**
@@ -31,6 +32,11 @@ export interface Control {
   readonly handled: Handled;
   readonly waiting: readonly WaitingInput[];
   readonly run?: StoredRun;
+  readonly summary?: Summary;
+  /** What the session lies in, see `session-index.ts`. */
+  readonly places?: readonly string[];
+  /** The hour since the epoch for which the index is up to date, and the people who are in it for that hour (newest 16). */
+  readonly active?: { readonly hour: number; readonly users: readonly string[] };
 }
 
 export function newControl(revision: string, state: JsonObject = {}, handled: Handled = nothingHandled): Control {
@@ -81,8 +87,8 @@ export function withSaved(control: Control, events: number, state = control.stat
   return { ...control, saves: control.saves + 1, count: control.count + events, state };
 }
 
-export function withEnded(control: Control): Control {
-  return control.run ? { ...control, run: { ...control.run, ended: true } } : control;
+export function withEnded(control: Control, ended: TurnEnd): Control {
+  return control.run ? { ...control, run: { ...control.run, ended } } : control;
 }
 
 function covered({ id, author, replyTo }: Input): CoveredInput {

@@ -83,7 +83,7 @@ export class SessionChanges {
     return this.#lanes.idle();
   }
 
-  #commit(
+  async #commit(
     sessionId: string,
     stored: Stored | undefined,
     before: Control | undefined,
@@ -99,7 +99,7 @@ export class SessionChanges {
     if (next) put.set(key, formatRecord(next));
     else gone.add(key);
     for (const event of events) put.set(eventKey(sessionId, event.seq as number), formatEvent(event));
-    return this.#store.commit({ key, was: stored?.version, put, remove: [...gone], forget });
+    return (await this.#store.commit({ key, was: stored?.version, put, remove: [...gone], forget })) !== undefined;
   }
 
   async *#keys(prefix: string): AsyncGenerator<string> {

@@ -1,7 +1,7 @@
 import type { UserContent } from "ai";
 import type { Json, JsonObject } from "./plain-json.ts";
-import type { Session } from "./session.ts";
-import type { Author, ContextMessage } from "./session-event.ts";
+import type { Session, Summary } from "./session.ts";
+import type { Author, ContextMessage, SessionEvent } from "./session-event.ts";
 
 /** Something said to a session, as it waits for its turn. Complete in itself: any process can take it up. */
 export interface Input {
@@ -15,7 +15,12 @@ export interface Input {
   readonly context?: readonly ContextMessage[];
   /** Where the answer goes; opaque here, given back in `turn-start`. */
   readonly replyTo?: Json;
+  /** Everything that the session lies in (a channel, a server), so that `list` finds it by them. Kept by the session. */
+  readonly places?: readonly string[];
 }
+
+/** How a turn ended, for whoever shows it; made by the agent, opaque here. */
+export type TurnEnd = JsonObject;
 
 /** What a run still needs to know of an input after its words have become an event. */
 export type CoveredInput = Pick<Input, "id" | "author" | "replyTo">;
@@ -31,6 +36,10 @@ export interface Run {
   /** The inputs that this turn answers, oldest first. Their events are saved already. */
   readonly inputs: readonly CoveredInput[];
   readonly session: Session;
+  /** The turn was begun by somebody who is gone: some of it may be saved and shown already. */
+  readonly resumed?: true;
+  /** The turn is complete in the store; all that may be missing is that it was shown. */
+  readonly ended?: TurnEnd;
 }
 
 /** How a `take` ended. */
@@ -58,6 +67,39 @@ export interface StartOptions extends LoadOptions {
   readonly start?: boolean;
 }
 
+export interface ListOptions {
+  /** Only sessions that lie in this place. */
+  readonly place?: string;
+  /** Only sessions in which the person with this id said something. */
+  readonly user?: string;
+  /** Only sessions in which something was said since then, by the hour. */
+  readonly activeSince?: Date;
+  /** Only sessions whose ids come after this one in code-unit order: the last of the page before. */
+  readonly after?: string;
+  /** Default 1000. */
+  readonly limit?: number;
+}
+
+export interface SessionEntry {
+  readonly sessionId: string;
+  /** When something was last said in it, by the hour, ISO 8601 in UTC. */
+  readonly active: string;
+}
+
+export interface HistoryOptions {
+  /** Default `"forward"`: oldest first. */
+  readonly direction?: "forward" | "backward";
+  /** The first event to give, by `seq`. Default: the oldest, or the newest. */
+  readonly from?: number;
+}
+
+/** A turn that was taken back. */
+export interface Rewound {
+  readonly turn: string;
+  /** The ids of the inputs that it answered, oldest first. */
+  readonly inputs: readonly string[];
+}
+
 /** Who makes, finds and saves sessions. Changing the storage changes nothing outside of it. */
 export interface SessionManager {
   /** Insert-if-absent: an existing session is returned as it is. Without an id a random one is made. */
@@ -74,11 +116,12 @@ export interface SessionManager {
    * @throws ThreadkeeperError `NOT_PLAIN_JSON`, `INPUT_INVALID` for an event that is none, or whose id one of the
    * session's loaded events has
    */
-  save(session: Session, options?: { readonly run?: Run; readonly ended?: boolean }): Promise<Session>;
+  save(session: Session, options?: { readonly run?: Run; readonly ended?: TurnEnd }): Promise<Session>;
   /**
    * The one door to a turn. In one commit: ignores an input already known, else adds it to what waits, and, if nobody
    * runs, starts a run with all that waits, whose events are saved by that same commit. A run whose owner is gone is
-   * taken over: its turn goes on under the same name with its inputs and what came since, unless it was complete.
+   * taken over as it is (`resumed`): its turn goes on under the same name with its own inputs, and if it was complete
+   * (`ended`) it has only to be shown; what came since waits for the next one.
    * @throws ThreadkeeperError `SESSION_NOT_FOUND` unless `create` is set, `NOT_PLAIN_JSON`, and `INPUT_INVALID` for an
    * input that is none or has more than 1,000,000 bytes as JSON
    */
@@ -97,6 +140,43 @@ export interface SessionManager {
    * that wait and no run. For the start of a process.
    */
   unfinished(): Promise<string[]>;
+  /**
+   * Puts other words in the place of an input's that still waits. `false`: it does not wait (any more, or never did).
+   * @throws ThreadkeeperError as `take` does for an input
+   */
+  amend(sessionId: string, input: Pick<Input, "id" | "content">): Promise<boolean>;
+  /**
+   * Takes what people said out of every session that holds it: the inputs and context messages with these ids, whether
+   * they wait or are events, and what our code derived from them. Events keep their places; what other events quote is
+   * theirs. Returns the sessions that were changed.
+   */
+  erase(ids: readonly string[]): Promise<string[]>;
+  /**
+   * Takes back a turn and all after it, the run too; without `turn` the last one. What was handled stays known, what
+   * waits waits on. `undefined`: there is no such turn, or no such session.
+   */
+  rewind(sessionId: string, turn?: string): Promise<Rewound | undefined>;
+  /**
+   * Makes session `to` with a copy of the events of this one, up to and with `turn` (default: all), and of its state.
+   * @throws ThreadkeeperError `SESSION_NOT_FOUND` (also for the turn), `SESSION_EXISTS`
+   */
+  fork(
+    sessionId: string,
+    to: { readonly sessionId?: string; readonly turn?: string; readonly places?: readonly string[] },
+  ): Promise<Session>;
+  /**
+   * Replaces what the model is shown of the older part, in one commit that disturbs no run. `false`: the session was
+   * summarised, reset, rewound or erased in since `session` was read, and nothing was changed.
+   */
+  summarise(session: Session, summary: Summary): Promise<boolean>;
+  /** A page of the sessions there are, in the order of their ids. */
+  list(options?: ListOptions): Promise<SessionEntry[]>;
+  /**
+   * All events, read lazily, page by page.
+   * @throws ThreadkeeperError `SESSION_NOT_FOUND`, `STORE_CORRUPT`; `StaleSessionError` if it was reset, rewound or
+   * erased in meanwhile
+   */
+  history(sessionId: string, options?: HistoryOptions): AsyncIterable<SessionEvent>;
   /** Forgets the conversation: events, state, what waits and the run. What was handled stays known. `false`: no such session. */
   reset(sessionId: string): Promise<boolean>;
   /** Forgets that it ever existed. `false`: no such session. */

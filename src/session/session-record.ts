@@ -4,6 +4,10 @@
  *
  *     control/<session>          what moves: count, state, what waits, who runs
  *     event/<session>/<seq>      one entry of the conversation
+ *     large/<session>/<seq>.<n>  a value of that entry which is too large to be read along with it
+ *     said/<id>/<session>        what somebody said stands in the session: as which event, or empty while it waits
+ *     place/<place>/<session>    the session lies in this place; since which hour nothing was said in it
+ *     user/<user>/<session>      the same for somebody who said something in it
  *     open/<owner>/<session>     the session has a run of this owner, or inputs that wait ("-": no run)
  *     owner/<owner>              a process that is there
  *
@@ -113,7 +117,7 @@ const controlShape = object({
       turn: name,
       owner: name,
       inputs: list(object({ id: name, author: optional(author) })),
-      ended: optional(oneOf(true)),
+      ended: optional(object({})),
     }),
   ),
 });

@@ -22,7 +22,17 @@ import { randomId } from "./random-id.ts";
 import { checkSessionId, type Session } from "./session.ts";
 import { SessionChanges, type Step } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
-import type { CoveredInput, Input, LoadOptions, Run, SessionManager, StartOptions, Taken } from "./session-manager.ts";
+import type {
+  CoveredInput,
+  Input,
+  LoadOptions,
+  Run,
+  SessionEntry,
+  SessionManager,
+  StartOptions,
+  Taken,
+  TurnEnd,
+} from "./session-manager.ts";
 import { deepFreeze, parseControl } from "./session-record.ts";
 import { loadWindow } from "./session-window.ts";
 import type { Store } from "./store/store.ts";
@@ -86,7 +96,7 @@ class StoreSessionManager implements SessionManager {
     );
   }
 
-  async save(given: Session, { run, ended }: { readonly run?: Run; readonly ended?: boolean } = {}): Promise<Session> {
+  async save(given: Session, { run, ended }: { readonly run?: Run; readonly ended?: TurnEnd } = {}): Promise<Session> {
     const { sessionId, version } = given;
     this.#check(sessionId);
     const state = plainJson(given.state, "state");
@@ -102,7 +112,7 @@ class StoreSessionManager implements SessionManager {
       const before = control ?? newControl(randomId());
       const events = added.map((event, index) => deepFreeze({ ...event, seq: before.count + index }));
       const saved = withSaved(before, events.length, state);
-      const next = run && ended ? withEnded(saved) : saved;
+      const next = run && ended ? withEnded(saved, ended) : saved;
       const known = given.events.filter((event) => event.seq !== undefined);
       return { next, events, result: session(sessionId, next, [...known, ...events]) };
     });
@@ -187,6 +197,28 @@ class StoreSessionManager implements SessionManager {
     return this.#changes.change(sessionId, decide, parseIfPossible);
   }
 
+  async amend(): Promise<boolean> {
+    throw notBuilt();
+  }
+  async erase(): Promise<string[]> {
+    throw notBuilt();
+  }
+  async rewind(): Promise<undefined> {
+    throw notBuilt();
+  }
+  async fork(): Promise<Session> {
+    throw notBuilt();
+  }
+  async summarise(): Promise<boolean> {
+    throw notBuilt();
+  }
+  async list(): Promise<SessionEntry[]> {
+    throw notBuilt();
+  }
+  history(): AsyncIterable<SessionEvent> {
+    throw notBuilt();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#changes.idle().then(() => this.#owners.leave());
     return this.#closing;
@@ -264,6 +296,10 @@ function parseIfPossible(sessionId: string, text: string | undefined): Control {
     if (hasCode(error, "STORE_CORRUPT")) return newControl("");
     throw error;
   }
+}
+
+function notBuilt(): ThreadkeeperError {
+  return new ThreadkeeperError("UNEXPECTED", "not built yet");
 }
 
 function notFound(sessionId: string): ThreadkeeperError {

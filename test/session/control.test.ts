@@ -33,7 +33,7 @@ function apply(control: Control, { kind, n }: Move): Control {
     case "save":
       return withSaved(control, n % 4, { n });
     case "end":
-      return withEnded(control);
+      return withEnded(control, {});
   }
 }
 
@@ -92,7 +92,7 @@ describe("The control record", () => {
   });
 
   it("does not answer an abandoned turn again that was complete", () => {
-    const abandoned = withEnded(withRun(withWaiting(newControl("rev"), input("a")), names("dead")));
+    const abandoned = withEnded(withRun(withWaiting(newControl("rev"), input("a")), names("dead")), {});
     const next = withRun(withWaiting(abandoned, input("b")), names("new"));
     expect(next.run).toEqual({ id: "run-new", turn: "turn-new", owner: "owner-new", inputs: [{ id: "b" }] });
   });

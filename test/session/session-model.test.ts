@@ -150,7 +150,7 @@ class World {
     const model = this.#models.get(sessionId);
     const event = this.#event(held.run.turn);
     const session = { ...held.session, events: [...held.session.events, event], state: { n } };
-    const saving = this.#sessions.save(session, { run: held.run, ended });
+    const saving = this.#sessions.save(session, { run: held.run, ...(ended && { ended: {} }) });
     if (!this.#stands(sessionId, held.run)) return expect(saving).rejects.toMatchObject({ code: "RUN_LOST" });
     held.session = await saving;
     model?.events.push(event.message.content as string);

@@ -361,7 +361,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       const dying = await another();
       const dead = runOf(await dying.take("s", input("1"), { create: true }));
       await dying.close();
-      await sessions.save(withEvents((await sessions.get("s")) as Session, said("outside")), { ended: true });
+      await sessions.save(withEvents((await sessions.get("s")) as Session, said("outside")), { ended: {} });
       expect(runOf(await sessions.take("s"))).toMatchObject({ turn: dead.turn, inputs: [{ id: "1" }] });
     });
 
@@ -370,7 +370,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       const manager = await openSessions({ store: counted });
       counted.commits.length = 0;
       const run = runOf(await manager.take("s", input("1"), { create: true }));
-      await manager.save(withEvents(run.session, said("answer", run.turn)), { run, ended: true });
+      await manager.save(withEvents(run.session, said("answer", run.turn)), { run, ended: {} });
       expect(await manager.finish(run)).toBeUndefined();
       expect(counted.commits).toHaveLength(3);
       expect(texts(await manager.get("s"))).toEqual(["words of 1", "answer"]);
@@ -381,12 +381,12 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(await sessions.take("s", input("2"))).toEqual({ outcome: "waiting" });
       expect(await (await another()).take("s", input("3"))).toEqual({ outcome: "waiting" });
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
-      await sessions.save(withEvents(first.session, said("to 1", first.turn)), { run: first, ended: true });
+      await sessions.save(withEvents(first.session, said("to 1", first.turn)), { run: first, ended: {} });
       const second = (await sessions.finish(first)) as Run;
       expect(second.inputs).toEqual([{ id: "2" }, { id: "3" }]);
       expect(second.turn).not.toBe(first.turn);
       expect(texts(second.session)).toEqual(["words of 1", "to 1", "words of 2", "words of 3"]);
-      await sessions.save(withEvents(second.session, said("to 2 and 3", second.turn)), { run: second, ended: true });
+      await sessions.save(withEvents(second.session, said("to 2 and 3", second.turn)), { run: second, ended: {} });
       expect(await sessions.finish(second)).toBeUndefined();
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
     });
@@ -617,7 +617,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
     it("during a run take it away: its result is neither stored nor does it start the next", async () => {
       const run = runOf(await sessions.take("s", input("1"), { create: true }));
       await (await another()).reset("s");
-      await expect(sessions.save(withEvents(run.session, said("late")), { run, ended: true })).rejects.toMatchObject({
+      await expect(sessions.save(withEvents(run.session, said("late")), { run, ended: {} })).rejects.toMatchObject({
         code: "RUN_LOST",
         fields: { sessionId: "s" },
       });
@@ -725,7 +725,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
     it("are not answered again if the turn was complete", async () => {
       const dying = await another();
       const dead = runOf(await dying.take("s", input("1"), { create: true }));
-      await dying.save(withEvents(dead.session, said("answer", dead.turn)), { run: dead, ended: true });
+      await dying.save(withEvents(dead.session, said("answer", dead.turn)), { run: dead, ended: {} });
       await dying.close();
       expect(await sessions.unfinished()).toEqual(["s"]);
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
@@ -849,7 +849,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       session = await manager.save(withEvents(session, { ...said("result"), id: "result" }), { run });
       await manager.save(
         { ...withEvents(session, { ...said("answer"), id: "answer" }), state: { done: true } },
-        { run, ended: true },
+        { run, ended: {} },
       );
       await manager.finish(run);
     };
@@ -916,7 +916,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       description: "restless",
       get: (keys) => store.get(keys),
       keys: (prefix, options) => store.keys(prefix, options),
-      commit: async ({ key, ...change }) => key !== controlKey("s") && store.commit({ key, ...change }),
+      commit: async ({ key, ...change }) => (key === controlKey("s") ? undefined : store.commit({ key, ...change })),
       close: async () => undefined,
     };
     const manager = await openSessions({ store: restless });
@@ -1012,7 +1012,7 @@ it("While another program holds the SQLite file, a save waits, then is a clear e
     await expect(sessions.take("s", input("2"))).rejects.toMatchObject({ code: "STORE_BUSY" });
     expect(await sessions.get("s")).toEqual(run.session);
     await other.query("COMMIT");
-    await sessions.save(withEvents(run.session, said("answer")), { run, ended: true });
+    await sessions.save(withEvents(run.session, said("answer")), { run, ended: {} });
     expect(await sessions.take("s", input("2"))).toEqual({ outcome: "waiting" });
     expect(texts((await sessions.finish(run))?.session)).toEqual(["words of 1", "answer", "words of 2"]);
   } finally {

@@ -358,8 +358,8 @@ interface Written {
   forget?: boolean;
 }
 
-export function write(store: Store, { put: rows = {}, was, ...rest }: Written): Promise<boolean> {
-  return store.commit({ ...rest, was, put: new Map(Object.entries(rows)) });
+export async function write(store: Store, { put: rows = {}, was, ...rest }: Written): Promise<boolean> {
+  return (await store.commit({ ...rest, was, put: new Map(Object.entries(rows)) })) !== undefined;
 }
 
 export async function put(store: Store, key: string, value: string): Promise<void> {

@@ -3,7 +3,7 @@ import { ThreadkeeperError } from "../../errors.ts";
 import { Lanes } from "../lanes.ts";
 import { checkCommit } from "./check-commit.ts";
 import { keyvText } from "./keyv-text.ts";
-import type { Commit, Store, Stored } from "./store.ts";
+import type { Commit, Committed, Store, Stored } from "./store.ts";
 
 const namespace = "keyv";
 
@@ -42,13 +42,13 @@ class MemoryStore implements Store {
     return this.#alone(() => Promise.all(keys.map((key) => this.#read(key))));
   }
 
-  commit(change: Commit): Promise<boolean> {
+  commit(change: Commit): Promise<Committed | undefined> {
     return this.#alone(async () => {
       checkCommit(change);
-      if ((await this.#read(change.key))?.version !== change.was) return false;
+      if ((await this.#read(change.key))?.version !== change.was) return undefined;
       for (const [key, value] of change.put) await this.#keyv.set(key, value);
       for (const key of change.remove ?? []) await this.#keyv.delete(key);
-      return true;
+      return { version: this.#map.get(`${namespace}:${change.key}`) };
     });
   }
 

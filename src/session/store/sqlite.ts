@@ -13,7 +13,7 @@ import { commitStatement, type GuardedRows, removalTriggers } from "./commit-sta
 import { keyvText } from "./keyv-text.ts";
 import { sqliteError } from "./sqlite-error.ts";
 import { prepareFile } from "./sqlite-file.ts";
-import type { Commit, Store, Stored } from "./store.ts";
+import type { Commit, Committed, Store, Stored } from "./store.ts";
 
 export interface SqliteOptions {
   readonly log?: Logger;
@@ -55,7 +55,7 @@ class SqliteStore implements Store {
   readonly #busyTimeout: number;
   readonly #adapter: KeyvSqlite;
   readonly #keyv: Keyv<string>;
-  readonly #commits = new Batches<Commit, boolean>({
+  readonly #commits = new Batches<Commit, Committed | undefined>({
     choose: chooseCommits,
     run: (changes) => this.#write(changes),
     // A value that cannot be stored is its own commit's fault; a store that cannot write is everybody's.
@@ -110,7 +110,7 @@ class SqliteStore implements Store {
     return this.#reads.add({ keys });
   }
 
-  async commit(change: Commit): Promise<boolean> {
+  async commit(change: Commit): Promise<Committed | undefined> {
     this.#checkOpen();
     checkCommit(change);
     return this.#commits.add(change);
@@ -137,14 +137,18 @@ class SqliteStore implements Store {
     await this.#adapter.disconnect();
   }
 
-  async #write(changes: readonly Commit[]): Promise<boolean[]> {
+  async #write(changes: readonly Commit[]): Promise<(Committed | undefined)[]> {
     const commits = changes.map(guardedRows);
     const { sql, parameters } = commitStatement(commits);
     const written = new Set((await this.#query(sql, ...parameters)).map((row) => row["key"]));
     const won = commits.map(({ rows }) => rows.some(([key]) => written.has(key)));
     const forgotten = changes.some(({ forget }, index) => forget && won[index]);
     if (forgotten || (this.#checkpointDue ?? Infinity) <= Date.now()) await this.#checkpoint();
-    return won;
+    return commits.map(({ key, was, rows }, index) => {
+      if (!won[index]) return undefined;
+      const guard = rows.find(([each]) => each === key);
+      return { version: guard ? (guard[1] ?? undefined) : was };
+    });
   }
 
   /**

@@ -21,6 +21,12 @@ export interface Commit {
   readonly forget?: boolean;
 }
 
+/** A commit that was made. */
+export interface Committed {
+  /** The guard's version from now on, to hold the next commit against; `undefined`: the guard was removed. */
+  readonly version: string | undefined;
+}
+
 /**
  * Where sessions are kept: three verbs over a Keyv adapter's own connection. Keys are printable ASCII, at most 240
  * characters; values are strings and come back the same. "Cannot read" is never "does not exist": one unreadable value
@@ -32,8 +38,8 @@ export interface Store {
   readonly description: string;
   /** One entry per key, in the order asked for, all as of one moment; `undefined`: absent. */
   get(keys: readonly string[]): Promise<(Stored | undefined)[]>;
-  /** All or nothing. Resolves when it is durable; `false`: the guard had moved, and nothing was written. */
-  commit(change: Commit): Promise<boolean>;
+  /** All or nothing. Resolves when it is durable; `undefined`: the guard had moved, and nothing was written. */
+  commit(change: Commit): Promise<Committed | undefined>;
   /** Keys that begin with `prefix`, in code-unit order, those behind `after` only. At most `limit` (default 1000). */
   keys(prefix: string, options?: { readonly after?: string; readonly limit?: number }): Promise<string[]>;
   /** Resolves when what was begun is done; later calls throw `STORE_CLOSED`. Closing twice is no error. */
