@@ -42,25 +42,40 @@ export class SessionCalls {
   async *events(request: SessionCall): AsyncGenerator<AgentEvent | CallFailed, Outcome> {
     const { sessionId, input, signal } = request;
     let call = this.#calls.enter(sessionId, input?.id);
-    let word: Word;
-    let failure: ThreadkeeperError | undefined;
-    try {
-      word = await this.#ask(call, request);
-      while ("again" in word) {
-        call = word.again;
-        word = await this.#lookAgain(call, signal);
+    let coming = this.#ask(call, request);
+    for (;;) {
+      let word: Word;
+      let failure: ThreadkeeperError | undefined;
+      try {
+        word = await coming;
+        while ("again" in word) {
+          call = word.again;
+          word = await this.#lookAgain(call, signal);
+        }
+      } catch (thrown) {
+        const error = toThreadkeeperError(thrown);
+        // The store may have taken the input and then failed to say so, and somebody has handed this call its run.
+        word = call.told ?? { outcome: { error } };
+        if (!call.told) failure = error;
       }
-    } catch (thrown) {
-      const error = toThreadkeeperError(thrown);
-      // The store may have taken the input and then failed to say so, and somebody has handed this call its run.
-      word = call.told ?? { outcome: { error } };
-      if (!call.told) failure = error;
+      // Before anything is yielded: who reads it may pull no more.
+      this.#calls.leave(call);
+      if (failure) yield failCall(this.#plan.log, failure, sessionId);
+      if (!("run" in word)) return "outcome" in word ? word.outcome : undefined;
+      const { run } = word;
+      if (input === undefined || run.inputs.some(({ id }) => id === input.id)) {
+        return yield* this.#drive(call, run, signal);
+      }
+      // It took over what somebody left, and its own input waits behind that.
+      call = this.#calls.enter(sessionId, input.id);
+      coming = this.#wait(call, signal);
+      try {
+        yield* this.#drive(call, run, signal);
+      } finally {
+        // Where the reader went away, the signal has told the call so.
+        if (signal.aborted) this.#calls.leave(call);
+      }
     }
-    // Before anything is yielded: who reads it may pull no more.
-    this.#calls.leave(call);
-    if (failure) yield failCall(this.#plan.log, failure, sessionId);
-    if ("run" in word) return yield* this.#drive(call, word.run, signal);
-    return "outcome" in word ? word.outcome : undefined;
   }
 
   /** Goes to the store with the input, and waits if somebody runs. */
@@ -130,6 +145,10 @@ export class SessionCalls {
     settled: (outcome: Outcome) => void,
   ): AsyncGenerator<AgentEvent, Run | undefined> {
     const { turn, inputs } = run;
+    if (run.ended) {
+      this.#calls.settle(run, undefined);
+      return this.#finish(run, signal);
+    }
     let { session } = run;
     const { sessionId, events, state } = session;
     const context = new ExecutionContext({ turn, author: askerOf(inputs), events, state });
@@ -157,7 +176,7 @@ export class SessionCalls {
       });
     } finally {
       if (isOpen) this.#release(run);
-      else next = await this.#finish(run);
+      else next = await this.#finish(run, signal);
       // What ended this turn ends the call, and nothing runs that nobody reads.
       if (next && signal.aborted) next = this.#release(next);
     }
@@ -165,10 +184,10 @@ export class SessionCalls {
   }
 
   /** Gives the run back. Returns the next one if nobody waits for it. */
-  async #finish(run: Run): Promise<Run | undefined> {
+  async #finish(run: Run, signal: AbortSignal): Promise<Run | undefined> {
     let next: Run | undefined;
     try {
-      next = await this.#sessions.finish(run, { ...this.#load, start: !this.#retired });
+      next = await this.#sessions.finish(run, { ...this.#load, start: !this.#retired && !signal.aborted });
     } catch (error) {
       // Whoever takes the session next takes the run over.
       const { code, fields, message } = toThreadkeeperError(error);

@@ -65,17 +65,18 @@ export function withWaiting(control: Control, input: WaitingInput): Control {
 }
 
 /**
- * A run of all that waits, whose words become the next events. A run that is there already belonged to somebody who
- * is gone: its turn goes on under the same name, so that what was shown of it is found again, unless it had ended.
+ * A run. One that is there already belonged to somebody who is gone: it goes on as it is, with its own turn and inputs,
+ * so that what was shown of it is found again and its answer goes where it went; what came since waits for the next.
+ * Else it is a run of all that waits, whose words become the next events.
  */
 export function withRun(
   control: Control,
   names: { readonly id: string; readonly turn: string; readonly owner: string },
 ): Control & { readonly run: StoredRun } {
   const { run: gone, waiting } = control;
-  const turn = gone && !gone.ended ? gone.turn : names.turn;
-  const inputs = [...(gone && !gone.ended ? gone.inputs : []), ...waiting.map(covered)];
-  const run: StoredRun = { id: names.id, turn, owner: names.owner, inputs };
+  const { id, turn, owner } = names;
+  if (gone) return { ...control, run: { ...gone, id, owner } };
+  const run: StoredRun = { id, turn, owner, inputs: waiting.map(covered) };
   return { ...withSaved(control, waiting.length), waiting: [], run };
 }
 

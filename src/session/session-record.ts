@@ -17,9 +17,9 @@ import { ThreadkeeperError } from "../errors.ts";
 import type { Control } from "./control.ts";
 import type { JsonObject } from "./plain-json.ts";
 import type { SessionEvent } from "./session-event.ts";
+import { format, upgradeControl } from "./session-format.ts";
 import { count, list, name, object, oneOf, optional, type Shape, text } from "./shape.ts";
 
-const format = 1;
 const recordShape = object({ format: count });
 
 export const controlKey = (sessionId: string): string => `control/${sessionId}`;
@@ -46,7 +46,8 @@ export function formatEvent(event: SessionEvent): string {
 /** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
 export function parseControl(sessionId: string, text: string | undefined): Control {
   const record = parseRecord(text, `the control record of session ${sessionId}`, sessionId);
-  const { format: _format, ...control } = record;
+  const { format: from, ...stored } = record;
+  const control = upgradeControl(stored, from);
   const wrong = controlShape(control);
   if (wrong === undefined) return control as JsonObject & Control;
   throw corrupt(`the control record of session ${sessionId} is not one (${wrong})`, sessionId);
@@ -65,7 +66,11 @@ export function parseEvent(sessionId: string, seq: number, text: string | undefi
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
-export function parseRecord(text: string | undefined, what: string, sessionId?: string): JsonObject {
+export function parseRecord(
+  text: string | undefined,
+  what: string,
+  sessionId?: string,
+): JsonObject & { readonly format: number } {
   if (text === undefined) throw corrupt(`${what} cannot be read`, sessionId);
   let record: unknown;
   try {

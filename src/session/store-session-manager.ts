@@ -106,14 +106,17 @@ class StoreSessionManager implements SessionManager {
       else if (control?.run && !(await this.#isAbandoned(control.run))) {
         throw new StaleSessionError(sessionId, "a run is working on it");
       }
-      if (version !== (control ? versionOf(control) : "")) {
+      const known = given.events.filter((event) => event.seq !== undefined);
+      const before = control ?? newControl(randomId());
+      const seen = (known.at(-1)?.seq ?? given.earlier - 1) + 1;
+      // Nobody but the run adds events, and what others may change under it leaves their number as it is.
+      const isStale = run ? before.count !== seen : version !== (control ? versionOf(control) : "");
+      if (isStale) {
         throw new StaleSessionError(sessionId, control ? "it changed since it was read" : "it no longer exists");
       }
-      const before = control ?? newControl(randomId());
       const events = added.map((event, index) => deepFreeze({ ...event, seq: before.count + index }));
       const saved = withSaved(before, events.length, state);
       const next = run && ended ? withEnded(saved, ended) : saved;
-      const known = given.events.filter((event) => event.seq !== undefined);
       return { next, events, result: session(sessionId, next, [...known, ...events]) };
     });
   }
@@ -132,6 +135,7 @@ class StoreSessionManager implements SessionManager {
         if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
         const free = start && (!control.run || (await this.#isAbandoned(control.run)));
         if (!free && !arrived) return { result: { outcome: "idle" } };
+        // One that takes a run over is stored all the same: a full queue would else never move again.
         if (!free && control.waiting.length >= this.#maxWaiting) {
           return { result: { outcome: "full", limit: this.#maxWaiting } };
         }
@@ -241,7 +245,7 @@ class StoreSessionManager implements SessionManager {
     return owner === this.#owner ? !this.#given.has(id) : this.#owners.isGone(owner);
   }
 
-  /** Begins a run with all that waits in `next`, or was abandoned there; if that is nothing, `next` stays without one. */
+  /** Gives out the run that was abandoned in `next`, or one of all that waits; if that is nothing, `next` stays as it is. */
   async #start(
     sessionId: string,
     before: Control,
@@ -249,15 +253,22 @@ class StoreSessionManager implements SessionManager {
     runId: string,
     maxBytes: number,
   ): Promise<Step<Taken> | "moved"> {
-    if (next.waiting.length === 0 && (!next.run || next.run.ended)) {
-      return { ...(before.run && { next: withoutRun(next) }), result: { outcome: "idle" } };
+    if (!next.run && next.waiting.length === 0) {
+      return { ...(before.run && { next }), result: { outcome: "idle" } };
     }
     const loaded = await loadWindow(this.#store, sessionId, before, maxBytes);
     if (!loaded) return "moved";
     const running = withRun(next, { id: runId, turn: randomId(), owner: this.#owner });
-    const { id, turn, inputs } = running.run;
-    const events = inputEvents(next.waiting, turn, before.count, loaded);
-    const run = { id, turn, inputs, session: session(sessionId, running, [...loaded, ...events]) };
+    const { id, turn, inputs, ended } = running.run;
+    const events = next.run ? [] : inputEvents(next.waiting, turn, before.count, loaded);
+    const run: Run = {
+      id,
+      turn,
+      inputs,
+      session: session(sessionId, running, [...loaded, ...events]),
+      ...(next.run && { resumed: true }),
+      ...(ended && { ended }),
+    };
     return { next: running, events, result: { outcome: "run", run } };
   }
 

@@ -348,15 +348,20 @@ describe("a consumer that stops pulling", () => {
   });
 
   it("nor those of whom no call is left: the session keeps them for who comes next", async () => {
-    const all = await agentRoom([["half", forever], ["both"]]);
+    const all = await agentRoom([["half", forever], ["hello"], ["yes"]]);
     const before = await openSessions({ store: all.store, ownerId: "gone" });
     await before.take("room", { id: "e1", content: "hello" });
     await before.close();
     for await (const event of all.agent.resume("room")) if (event.type === "text-delta") break;
     expect(await transcript(all.sessions)).toEqual(["user: hello"]);
-    const { events } = await drain(all.agent.stream("still there?", { ...room, eventId: "e2" }));
-    expect(events[0]).toMatchObject({ inputs: [{ id: "e1" }, { id: "e2" }] });
-    expect(shape(events)).toEqual(["turn-start", 'text "both"', "turn-end stop"]);
+    const { events, result } = await drain(all.agent.stream("still there?", { ...room, eventId: "e2" }));
+    const starts = events.filter(({ type }) => type === "turn-start");
+    expect(starts).toMatchObject([{ inputs: [{ id: "e1" }] }, { inputs: [{ id: "e2" }] }]);
+    expect(shape(events)).toEqual([
+      ...["turn-start", 'text "hello"', "turn-end stop"],
+      ...["turn-start", 'text "yes"', "turn-end stop"],
+    ]);
+    expect(result?.text).toBe("yes");
   });
 });
 
@@ -494,11 +499,15 @@ describe("shutdown", () => {
 
   it("that reaches a call before its turn begins leaves it for who comes after", async () => {
     const stop = new AbortController();
-    const all = await agentRoom([["both"]]);
+    const all = await agentRoom([["one"], ["two"]]);
     const abort = () => stop.abort(shutdown());
     const one = await drain(all.agent.stream("first", { ...room, signal: stop.signal, onTaken: abort }));
     expect(one.events).toEqual([]);
-    expect((await all.agent.run("second", room))?.text).toBe("both");
+    expect((await all.agent.run("second", room))?.text).toBe("two");
+    expect(await transcript(all.sessions)).toEqual([
+      ...["user: first", "assistant: one"],
+      ...["user: second", "assistant: two"],
+    ]);
   });
 
   it("of some calls does not close the session to others of the same process", async () => {

@@ -79,22 +79,24 @@ describe("The control record", () => {
     expect(running).toMatchObject({ waiting: [], count: 2, saves: 1 });
   });
 
-  it("lets an abandoned turn go on under its name, with what came after it", () => {
+  it("lets an abandoned turn go on as it is; what came after it waits on", () => {
     const abandoned = withRun(withWaiting(newControl("rev"), input("a")), names("dead"));
-    const next = withRun(withWaiting(abandoned, input("b")), names("new"));
-    expect(next.run).toEqual({
-      id: "run-new",
-      turn: "turn-dead",
-      owner: "owner-new",
-      inputs: [{ id: "a" }, { id: "b" }],
-    });
-    expect(next.count).toBe(2);
+    const before = withWaiting(abandoned, input("b"));
+    const next = withRun(before, names("new"));
+    expect(next.run).toEqual({ id: "run-new", turn: "turn-dead", owner: "owner-new", inputs: [{ id: "a" }] });
+    expect({ ...next, run: undefined }).toEqual({ ...before, run: undefined });
   });
 
-  it("does not answer an abandoned turn again that was complete", () => {
-    const abandoned = withEnded(withRun(withWaiting(newControl("rev"), input("a")), names("dead")), {});
+  it("keeps how an abandoned turn ended that was complete", () => {
+    const abandoned = withEnded(withRun(withWaiting(newControl("rev"), input("a")), names("dead")), { as: "it did" });
     const next = withRun(withWaiting(abandoned, input("b")), names("new"));
-    expect(next.run).toEqual({ id: "run-new", turn: "turn-new", owner: "owner-new", inputs: [{ id: "b" }] });
+    expect(next.run).toMatchObject({
+      id: "run-new",
+      turn: "turn-dead",
+      inputs: [{ id: "a" }],
+      ended: { as: "it did" },
+    });
+    expect(next.waiting).toEqual([input("b")]);
   });
 
   it("knows an input that waits even if 64 others came after it", () => {

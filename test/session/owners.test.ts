@@ -75,7 +75,7 @@ describe("The owner of a run", () => {
   });
 
   it("with a record that cannot be read counts as there, which the log says", async () => {
-    const written = [record({ pid: "5" }), record({ host: 5 }), record({ start: "then" }), "{", record({ format: 2 })];
+    const written = [record({ pid: "5" }), record({ host: 5 }), record({ start: "then" }), "{", record({ format: 99 })];
     const damages = [
       ...written.map((text) => () => put(store, "owner/odd", text)),
       async () => map.set("keyv:owner/odd", "garbage"),

@@ -130,18 +130,30 @@ class World {
     else expect({ outcome: taken.outcome, next }).toEqual({ outcome: "idle", next: undefined });
   }
 
-  /** All that waits, and what was abandoned, becomes a run; `real` must be that run. */
+  /** What was abandoned goes on as it is; else all that waits becomes a run. `real` must be that run. */
   #begin(model: Model, real: Run | undefined): Model["run"] {
-    const left = model.run && !model.run.ended ? model.run : undefined;
-    const inputs = [...(left?.inputs ?? []), ...model.waiting];
-    model.run = undefined;
-    if (inputs.length > 0) {
-      model.run = { turn: left?.turn ?? real?.turn ?? "", inputs, ended: false, abandoned: false };
+    const left = model.run;
+    if (left) {
+      left.abandoned = false;
+    } else if (model.waiting.length > 0) {
+      model.run = { turn: real?.turn ?? "", inputs: model.waiting, ended: false, abandoned: false };
       model.events.push(...model.waiting);
       model.waiting = [];
     }
-    expect(real && { turn: real.turn, inputs: real.inputs.map(({ id }) => id) }).toEqual(
-      model.run && { turn: model.run.turn, inputs: model.run.inputs },
+    expect(
+      real && {
+        turn: real.turn,
+        inputs: real.inputs.map(({ id }) => id),
+        resumed: real.resumed ?? false,
+        ended: real.ended !== undefined,
+      },
+    ).toEqual(
+      model.run && {
+        turn: model.run.turn,
+        inputs: model.run.inputs,
+        resumed: left !== undefined,
+        ended: model.run.ended,
+      },
     );
     return model.run;
   }

@@ -695,19 +695,35 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
   });
 
   describe("whose owner is gone", () => {
-    it("are taken over: the turn goes on under its name, with its inputs and what waits", async () => {
+    it("are taken over as they are: the turn goes on with its own inputs, and what waits makes the next", async () => {
       const dying = await another();
       const dead = runOf(await dying.take("s", { ...input("1"), replyTo: "there" }, { create: true }));
+      expect(dead).not.toHaveProperty("resumed");
       await dying.save(withEvents(dead.session, said("half", dead.turn)), { run: dead });
       await sessions.take("s", input("2"));
       await dying.close();
       expect(await sessions.unfinished()).toEqual(["s"]);
       const run = runOf(await sessions.take("s", input("3")));
-      expect(run.turn).toBe(dead.turn);
+      expect(run).toMatchObject({ turn: dead.turn, inputs: [{ id: "1", replyTo: "there" }], resumed: true });
       expect(run.id).not.toBe(dead.id);
-      expect(run.inputs).toEqual([{ id: "1", replyTo: "there" }, { id: "2" }, { id: "3" }]);
-      expect(texts(run.session)).toEqual(["words of 1", "half", "words of 2", "words of 3"]);
+      expect(texts(run.session)).toEqual(["words of 1", "half"]);
       expect(await sessions.unfinished()).toEqual([]);
+      await sessions.save(withEvents(run.session, said("whole", run.turn)), { run, ended: {} });
+      const next = (await sessions.finish(run)) as Run;
+      expect(next.inputs).toEqual([{ id: "2" }, { id: "3" }]);
+      expect(next).not.toHaveProperty("resumed");
+      expect(texts(next.session)).toEqual(["words of 1", "half", "whole", "words of 2", "words of 3"]);
+    });
+
+    it("are taken over by an input even if the queue is full: it would else never move again", async () => {
+      const [dying, small] = [await another(), await another({ maxWaiting: 1 })];
+      await dying.take("s", input("1"), { create: true });
+      await small.take("s", input("2"));
+      expect(await small.take("s", input("3"))).toEqual({ outcome: "full", limit: 1 });
+      await dying.close();
+      const run = runOf(await small.take("s", input("3")));
+      expect(run.inputs).toEqual([{ id: "1" }]);
+      expect((await small.finish(run))?.inputs).toEqual([{ id: "2" }, { id: "3" }]);
     });
 
     it("are taken up without a new input, too, and once only", async () => {
@@ -722,17 +738,28 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(texts(run.session)).toEqual(["words of 1"]);
     });
 
-    it("are not answered again if the turn was complete", async () => {
+    it("are handed out with their end if the turn was complete, to be shown and finished", async () => {
       const dying = await another();
       const dead = runOf(await dying.take("s", input("1"), { create: true }));
-      await dying.save(withEvents(dead.session, said("answer", dead.turn)), { run: dead, ended: {} });
+      await sessions.take("s", input("2"));
+      const ended = { finishReason: "stop" };
+      await dying.save(withEvents(dead.session, said("answer", dead.turn)), { run: dead, ended });
       await dying.close();
       expect(await sessions.unfinished()).toEqual(["s"]);
+      const run = runOf(await sessions.take("s"));
+      expect(run).toMatchObject({ turn: dead.turn, inputs: [{ id: "1" }], resumed: true, ended });
+      expect(texts(run.session)).toEqual(["words of 1", "answer"]);
       expect(await sessions.take("s")).toEqual({ outcome: "idle" });
-      expect(await sessions.unfinished()).toEqual([]);
-      const next = runOf(await sessions.take("s", input("2")));
+      // Whoever takes it up may die as well.
+      sessions.release(run);
+      const again = runOf(await sessions.take("s"));
+      expect(again).toMatchObject({ turn: dead.turn, resumed: true, ended });
+      const next = (await sessions.finish(again)) as Run;
       expect(next.inputs).toEqual([{ id: "2" }]);
       expect(next.turn).not.toBe(dead.turn);
+      expect(next).not.toHaveProperty("ended");
+      expect(await sessions.finish(next)).toBeUndefined();
+      expect(await sessions.unfinished()).toEqual([]);
     });
 
     it("can be saved from outside", async () => {
@@ -828,7 +855,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
     });
 
     it("by a newer program are refused and stay untouched, by delete too", async () => {
-      const newer = '{"format":2,"everything":"is different"}';
+      const newer = '{"format":99,"everything":"is different"}';
       await put(store, controlKey("s"), newer);
       const calls = [
         () => sessions.get("s"),
@@ -889,7 +916,9 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
             await manager.interrupt("s");
             expect(runOf(await manager.take("s")).inputs).toEqual([{ id: "2" }]);
           } else {
-            expect(runOf(next).inputs.map(({ id }) => id)).toContain("2");
+            const run = runOf(next);
+            const covers = run.resumed ? await manager.finish(run) : run;
+            expect(covers?.inputs.map(({ id }) => id)).toEqual(["2"]);
           }
           expect(texts(await sessions.get("s"))).toEqual([...(texts(after) as string[]), "words of 2"]);
           await manager.close();
@@ -905,8 +934,9 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       Object.assign(faulty, { failAt: faulty.calls + 2, failAfterwards: true });
       await expect(manager.take("s", input("1"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       const run = runOf(await manager.take("s", input("2")));
-      expect(run.inputs).toEqual([{ id: "1" }, { id: "2" }]);
-      expect(texts(run.session)).toEqual(["words of 1", "words of 2"]);
+      expect(run).toMatchObject({ inputs: [{ id: "1" }], resumed: true });
+      expect(texts(run.session)).toEqual(["words of 1"]);
+      expect((await manager.finish(run))?.inputs).toEqual([{ id: "2" }]);
     });
   });
 
