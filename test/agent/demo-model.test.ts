@@ -104,7 +104,7 @@ describe("the demo model", () => {
       ["b", "What is the code word?"],
       ["c", "What is the moon made of?"],
     ] as const) {
-      await sessions.take("room", { id, content, author: ada });
+      await sessions.take("room", { id, content, author: ada }, { start: false });
     }
     await sessions.close();
     const { agent } = await agentRoom([], { model, store });
