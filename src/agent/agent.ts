@@ -63,6 +63,8 @@ export interface RunOptions extends ResumeOptions {
   readonly context?: readonly ContextMessage[];
   /** Where the answer goes; opaque, given back in `turn-start`. */
   readonly replyTo?: Json;
+  /** Everything that the session lies in, so that it is found by them. */
+  readonly places?: readonly string[];
 }
 
 /**
@@ -184,8 +186,8 @@ const neverAborted = new AbortController().signal;
 
 /** @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 function makeInput(content: string | UserContent, options: RunOptions): Input {
-  const { eventId: id = randomId(), author, context, replyTo } = options;
-  const input: Input = checkInput({ id, content, author, context, replyTo } as Input);
+  const { eventId: id = randomId(), author, context, replyTo, places } = options;
+  const input: Input = checkInput({ id, content, author, context, replyTo, places } as Input);
   checkContent(input.content);
   return input;
 }

@@ -4,6 +4,7 @@ import { ConsumerGone } from "../agent/turn.ts";
 import { hasCode, type ThreadkeeperError } from "../errors.ts";
 import type { Json } from "../session/plain-json.ts";
 import type { CoveredInput } from "../session/session-manager.ts";
+import type { InboundOf } from "./inbound.ts";
 import type { Notice, TurnEvent } from "./turn-event.ts";
 
 /** A call that has its place: the agent's stream, whose first event has been asked for. */
@@ -14,32 +15,69 @@ export interface Begun {
   readonly replyTo?: Json;
 }
 
+type Begin = (call: Call) => Promise<Begun | Notice | undefined>;
+
 /** One call of the agent, from the moment in which it asks for its place until nothing of it goes on any more. */
 export class Call implements AsyncIterable<TurnEvent> {
   /** Changes if its preparation finds out that it belongs to another one. */
   sessionId: string;
+  /** What it brings; nothing if it takes up what waits. Until it is handed over it may be replaced. */
+  message: InboundOf<"message"> | undefined;
   /** Whether the store has its input, so that a reset concerns it. */
   taken = false;
   /** The inputs of the turn that it drives right now. */
   turn: readonly CoveredInput[] | undefined;
   /** Resolves when nothing of it goes on any more. */
   readonly done: Promise<void>;
+  /** Resolves when the store has its input, or never will. */
+  readonly stored: Promise<void>;
   readonly #begun: Promise<Begun | Notice | undefined>;
   readonly #controller = new AbortController();
   #end: () => void = () => {};
+  #onStored: () => void = () => {};
+  #handedOver = false;
   #left = false;
 
   /** @param begin asks for the place at once; never rejects */
-  constructor(sessionId: string, begin: (call: Call) => Promise<Begun | Notice | undefined>) {
+  constructor(sessionId: string, message: InboundOf<"message"> | undefined, begin: Begin) {
     this.sessionId = sessionId;
+    this.message = message;
     this.done = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.stored = new Promise((resolve) => {
+      this.#onStored = resolve;
+    });
     this.#begun = begin(this);
+    void this.#begun.then(() => this.#onStored());
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Hands its message over to the agent: from here on it can neither be replaced nor withdrawn. */
+  handOver(): InboundOf<"message"> | undefined {
+    this.#handedOver = true;
+    return this.message;
+  }
+
+  /** The store has its input. */
+  take(): void {
+    this.taken = true;
+    this.#onStored();
+  }
+
+  /** Puts another message in the place of the one that it brings, unless that was handed over. */
+  replace(message: InboundOf<"message">): boolean {
+    if (this.#handedOver) return false;
+    this.message = message;
+    return true;
+  }
+
+  /** Comes to nothing and says nothing, unless its message was handed over. */
+  withdraw(reason: ThreadkeeperError): void {
+    if (!this.#handedOver) this.abort(reason);
   }
 
   /** Asks for the next event, and keeps in mind which turn is being answered. */

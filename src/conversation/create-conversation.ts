@@ -9,8 +9,11 @@ import type { Json } from "../session/plain-json.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { withAttachments } from "./attachment-note.ts";
 import { type Begun, Call } from "./call.ts";
+import { Calls } from "./calls.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Inbound, Prepare, Prepared } from "./inbound.ts";
+import { type Inbound, type InboundOf, type Prepare, type Prepared, saysNothing } from "./inbound.ts";
+import { reset } from "./reset.ts";
+import { stop } from "./stop.ts";
 import type { Notice, NoticeReason, TurnEvent } from "./turn-event.ts";
 
 export interface ConversationOptions {
@@ -24,9 +27,13 @@ export interface ConversationOptions {
   readonly log?: Logger;
 }
 
-type Kind<K extends Inbound["kind"]> = Extract<Inbound, { readonly kind: K }>;
-/** Begins a call of the agent with these options, in which session; where its failure is told. */
-type Start = (options: Required<ResumeOptions>) => Promise<{ stream: AgentStream; sessionId: string; replyTo?: Json }>;
+/** A call of the agent that is ready to begin: in which session, and where its failure is told. */
+interface Ready {
+  readonly sessionId: string;
+  readonly replyTo?: Json;
+  open(options: Required<ResumeOptions>): AgentStream;
+}
+type GetReady = (call: Call) => Promise<Ready>;
 
 export function createConversation(options: ConversationOptions): Conversation {
   return new AgentConversation(options);
@@ -40,7 +47,7 @@ class AgentConversation implements Conversation {
   readonly #log: Logger;
   /** A call leaves its session's lane when the store has its input: places are fixed there, runs go on outside. */
   readonly #lanes = new Lanes();
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Calls();
   #closed = false;
 
   constructor({ agent, sessions, prepareMs = 60_000, lastWordsMs = 5_000, log = silentLogger }: ConversationOptions) {
@@ -56,41 +63,41 @@ class AgentConversation implements Conversation {
       case "message":
         return this.#message(inbound, prepare);
       case "reset":
-        return once(this.#told(inbound, this.#reset(inbound)));
+        return once(this.#told(inbound, reset(this.#sessions, this.#calls, inbound)));
       case "stop":
-        return this.#thenWhatWaits(inbound.sessionId, this.#told(inbound, this.#stop(inbound)));
+        return this.#thenWhatWaits(inbound.sessionId, this.#told(inbound, stop(this.#sessions, this.#calls, inbound)));
     }
   }
 
   resume(sessionId: string): AsyncIterable<TurnEvent> {
-    return this.#call(sessionId, async (options) => ({ sessionId, stream: this.#agent.resume(sessionId, options) }));
+    const open = (options: Required<ResumeOptions>) => this.#agent.resume(sessionId, options);
+    return this.#call(sessionId, undefined, async () => ({ sessionId, open }));
   }
 
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
     this.#agent.retire();
-    if (await this.#allDone(graceMs)) return;
-    for (const call of this.#calls) call.abort(shutdown());
-    if (await this.#allDone(this.#lastWordsMs)) return;
+    if (await this.#calls.allDone(graceMs)) return;
+    this.#calls.abortAll(shutdown());
+    if (await this.#calls.allDone(this.#lastWordsMs)) return;
     this.#log.warn({ calls: this.#calls.size }, "answers that nobody reads to their end are left behind");
   }
 
-  #message(inbound: Kind<"message">, prepare: Prepare): AsyncIterable<TurnEvent> {
-    const { id: eventId, author, text, attachments } = inbound;
-    if (/^[\s\p{Cc}\p{Cf}]*$/u.test(text) && attachments.length === 0) {
-      return once(this.#told(inbound, Promise.resolve({ reason: "nothing-said" })));
-    }
-    return this.#call(
-      inbound.sessionId,
-      async (options) => {
-        const prepared = await this.#prepared(prepare, options.signal);
-        const { sessionId = inbound.sessionId, replyTo = inbound.replyTo, context } = prepared;
-        const about = { sessionId, create: true, author, eventId, replyTo, ...(context && { context }) };
-        const stream = this.#agent.stream(withAttachments(text, attachments), { ...about, ...options });
-        return { stream, sessionId, replyTo };
-      },
-      inbound.replyTo,
-    );
+  #message(inbound: InboundOf<"message">, prepare: Prepare): AsyncIterable<TurnEvent> {
+    if (saysNothing(inbound)) return once(this.#told(inbound, Promise.resolve({ reason: "nothing-said" })));
+    return this.#call(inbound.sessionId, inbound, async (call) => {
+      const prepared = await this.#prepared(prepare, call.signal);
+      const { sessionId = inbound.sessionId, replyTo = inbound.replyTo, context } = prepared;
+      return {
+        sessionId,
+        replyTo,
+        open: (options) => {
+          const { id: eventId, author, text, attachments, places } = call.handOver() ?? inbound;
+          const about = { sessionId, create: true, author, eventId, replyTo, places, ...(context && { context }) };
+          return this.#agent.stream(withAttachments(text, attachments), { ...about, ...options });
+        },
+      };
+    });
   }
 
   /** @throws ThreadkeeperError also what ended it early */
@@ -106,67 +113,35 @@ class AgentConversation implements Conversation {
     }
   }
 
-  #call(sessionId: string, start: Start, replyTo?: Json): AsyncIterable<TurnEvent> {
+  #call(sessionId: string, message: InboundOf<"message"> | undefined, getReady: GetReady): AsyncIterable<TurnEvent> {
     const isLate = this.#closed;
-    const call = new Call(sessionId, async (self) =>
-      isLate ? undefined : this.#lanes.run(sessionId, () => this.#begin(self, start, replyTo)),
+    const call = new Call(sessionId, message, async (self) =>
+      isLate ? undefined : this.#lanes.run(sessionId, () => this.#begin(self, getReady)),
     );
     this.#calls.add(call);
-    void call.done.then(() => this.#calls.delete(call));
     return call;
   }
 
   /** In the lane: prepares, and stays until the store has the input. Never rejects. */
-  async #begin(call: Call, start: Start, replyTo: Json | undefined): Promise<Begun | Notice | undefined> {
-    let onTaken = () => {};
-    const taken = new Promise<void>((resolve) => {
-      onTaken = () => {
-        call.taken = true;
-        resolve();
-      };
-    });
+  async #begin(call: Call, getReady: GetReady): Promise<Begun | Notice | undefined> {
     try {
-      const begun = await start({ signal: call.signal, onTaken });
-      const take = async () => {
-        const first = call.pull(begun.stream);
-        await Promise.race([taken, first]);
-        return { ...begun, first };
+      const { sessionId, replyTo, open } = await getReady(call);
+      const take = async (): Promise<Begun> => {
+        if (call.signal.aborted) throw abortReason(call.signal);
+        const stream = open({ signal: call.signal, onTaken: () => call.take() });
+        const first = call.pull(stream);
+        await Promise.race([call.stored, first]);
+        return { stream, first, ...(replyTo !== undefined && { replyTo }) };
       };
-      if (begun.sessionId === call.sessionId) return await take();
-      call.sessionId = begun.sessionId;
-      return await this.#lanes.run(call.sessionId, take);
+      if (sessionId === call.sessionId) return await take();
+      call.sessionId = sessionId;
+      return await this.#lanes.run(sessionId, take);
     } catch (thrown) {
       const error = call.signal.aborted ? abortReason(call.signal) : thrown;
-      // Its reader is gone.
-      if (replyTo === undefined || hasCode(error, "RUN_STOPPED")) return undefined;
-      return this.#failed(call.sessionId, replyTo, error);
+      // Its reader is gone, or what it would have answered.
+      if (!call.message || hasCode(error, "RUN_STOPPED", "RUN_LOST")) return undefined;
+      return this.#failed(call.sessionId, call.message.replyTo, error);
     }
-  }
-
-  /** Acts at once. The store forgets first, so that nothing which the run still writes is taken. */
-  async #reset({ sessionId, privileged }: Kind<"reset">): Promise<NoticeReason> {
-    if (!privileged) return { reason: "not-allowed", what: "reset" };
-    const existed = await this.#sessions.reset(sessionId);
-    for (const call of this.#callsIn(sessionId)) {
-      call.abort(new ThreadkeeperError("RUN_LOST", "the session was reset", { fields: { sessionId } }));
-    }
-    return { reason: existed ? "forgotten" : "nothing-to-forget" };
-  }
-
-  /** Acts at once. What waits goes on: its turn begins when the stopped one is finished. */
-  async #stop({ sessionId, author, privileged }: Kind<"stop">): Promise<NoticeReason> {
-    const calls = this.#callsIn(sessionId);
-    const running = calls.find(({ turn }) => turn);
-    if (running) {
-      const asked = running.turn?.some((input) => input.author?.id === author.id);
-      if (!asked && !privileged) return { reason: "not-allowed", what: "stop" };
-      running.abort(new ThreadkeeperError("RUN_STOPPED", "somebody stopped the run", { fields: { sessionId } }));
-      return { reason: "stopped" };
-    }
-    // A run that belongs to nobody here: who asked for it is not known, so it takes the right to stop any.
-    if (calls.length > 0 || !privileged) return { reason: "nothing-to-stop" };
-    const freed = await this.#sessions.interrupt(sessionId);
-    return { reason: freed.length > 0 ? "interrupted" : "nothing-to-stop" };
   }
 
   /** A stop's notice; then, once the session is free, what waits in it and has no call here that brings it on. */
@@ -174,14 +149,9 @@ class AgentConversation implements Conversation {
     const notice = await told;
     yield notice;
     if (notice.reason !== "stopped" && notice.reason !== "interrupted") return;
-    const stopped = this.#callsIn(sessionId).filter(({ signal }) => hasCode(signal.reason, "RUN_STOPPED"));
+    const stopped = this.#calls.takenIn(sessionId).filter(({ signal }) => hasCode(signal.reason, "RUN_STOPPED"));
     await Promise.all(stopped.map(({ done }) => done));
     yield* this.resume(sessionId);
-  }
-
-  /** The calls whose input the store has. */
-  #callsIn(sessionId: string): Call[] {
-    return [...this.#calls].filter((call) => call.taken && call.sessionId === sessionId);
   }
 
   /** Never rejects. */
@@ -195,20 +165,6 @@ class AgentConversation implements Conversation {
   #failed(sessionId: string, replyTo: Json, thrown: unknown): Notice {
     const { error, reference } = failCall(this.#log, toThreadkeeperError(thrown), sessionId);
     return { type: "notice", replyTo, reason: "failed", error, reference };
-  }
-
-  /** Whether everything ended in that time. */
-  async #allDone(withinMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), withinMs);
-    });
-    const done = Promise.all(Array.from(this.#calls, ({ done }) => done)).then(() => true);
-    try {
-      return await Promise.race([done, late]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

@@ -9,12 +9,21 @@ export type Inbound = {
   readonly author: Author;
   /** Where the answer goes; opaque outside of the platform's folder. */
   readonly replyTo: Json;
+  /** Everything that the session lies in (a channel, a server), so that it is found and forgotten with them. */
+  readonly places: readonly string[];
 } & (
   | { readonly kind: "message"; readonly text: string; readonly attachments: readonly AttachmentNote[] }
   /** `privileged`: this member may do it whoever asked (checked by the platform's side, at this moment). */
   | { readonly kind: "reset"; readonly privileged: boolean }
   | { readonly kind: "stop"; readonly privileged: boolean }
 );
+
+export type InboundOf<Kind extends Inbound["kind"]> = Extract<Inbound, { readonly kind: Kind }>;
+
+/** Whether there is nothing in a message that could be answered. */
+export function saysNothing({ text, attachments }: Pick<InboundOf<"message">, "text" | "attachments">): boolean {
+  return /^[\s\p{Cc}\p{Cf}]*$/u.test(text) && attachments.length === 0;
+}
 
 /** What is known of a file that came with a message. */
 export interface AttachmentNote {

@@ -1,8 +1,9 @@
 import { type ChatInputCommandInteraction, type Message, MessageType } from "discord.js";
-import type { AttachmentNote, Inbound } from "../conversation/inbound.ts";
+import type { AttachmentNote, Inbound, InboundOf } from "../conversation/inbound.ts";
 import { readEnclosures } from "./enclosures.ts";
 import { sessionOf, toReplyTo } from "./place.ts";
 import { readableText } from "./readable-text.ts";
+import { placesOf } from "./whereabouts.ts";
 
 /** Where a turn is held, which decides what has to be prepared for it. */
 export type Ground =
@@ -14,7 +15,7 @@ export type Ground =
   /** Somebody else's thread, or a channel that can't have threads: only what is said to the bot is heard. */
   | "foreign";
 
-export type MessageInbound = Extract<Inbound, { readonly kind: "message" }>;
+export type MessageInbound = InboundOf<"message">;
 
 export type Routed =
   | { readonly inbound: MessageInbound; readonly ground: Ground }
@@ -59,6 +60,7 @@ export function fromCommand(
     sessionId: sessionOf(interaction.channelId),
     author: { id: user.id, name: nickname ?? user.displayName },
     replyTo: toReplyTo({ channel: interaction.channelId }),
+    places: placesOf(interaction),
     kind,
     privileged,
   };
@@ -84,6 +86,7 @@ function toInbound(message: Message, thread: string): MessageInbound {
     ),
     // The message stands in its channel; `prepare` moves the answer into the thread once that is there.
     replyTo: toReplyTo({ channel: message.channelId, message: message.id }),
+    places: placesOf(message),
   };
 }
 

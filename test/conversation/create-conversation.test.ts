@@ -25,6 +25,20 @@ describe("a message", () => {
     ]);
   });
 
+  test("tells the session what it lies in", async () => {
+    const taken: unknown[] = [];
+    const { conversation } = await conversationRoom([["Hello"]], {
+      override: (sessions) => ({
+        take(sessionId, input, options) {
+          if (input) taken.push(input.places);
+          return sessions.take(sessionId, input, options);
+        },
+      }),
+    });
+    await read(conversation.handle({ ...says("m1", "hi"), places: ["server 1", "channel 2"] }));
+    expect(taken).toEqual([["server 1", "channel 2"]]);
+  });
+
   test("makes the session of a thread that is new", async () => {
     const { conversation, sessions } = await conversationRoom([["Hello"]]);
     await read(conversation.handle(says("m1", "hi", { sessionId: "discord:9" })));

@@ -39,6 +39,7 @@ describe("a message in a channel", () => {
         text: "hello",
         attachments: [],
         replyTo: { channel: ids.general, message: message.id },
+        places: [`discord:${ids.bot}:guild:${ids.guild}`, `discord:${ids.bot}:channel:${ids.general}`],
       },
     });
   });

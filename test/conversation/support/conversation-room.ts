@@ -37,6 +37,7 @@ export function says(id: string, text: string, common: Common = {}): Extract<Inb
     sessionId: "room",
     author: ada,
     replyTo: { message: id },
+    places: ["hall"],
     text,
     attachments: [],
     ...common,
@@ -50,6 +51,7 @@ export function commands(kind: "reset" | "stop", common: Common & { privileged?:
     sessionId: "room",
     author: ada,
     replyTo: { command: kind },
+    places: ["hall"],
     privileged: false,
     ...common,
   };
