@@ -6,6 +6,7 @@ import type { ExecutionContext } from "./execution-context.ts";
 import { stepLimitError } from "./model-error.ts";
 import { type ModelAnswer, type ModelPart, type ModelPlan, modelStep } from "./model-step.ts";
 import { callTool } from "./tool-call.ts";
+import { parting, storedText } from "./turn-text.ts";
 
 export interface LoopPlan extends ModelPlan {
   /** Model calls in a turn, at most. The last may not call tools, so that it ends with an answer. */
@@ -32,7 +33,8 @@ const noAnswer: ModelAnswer = {
 
 /**
  * Asks the model, runs the tools that it calls, and asks again until it has answered. Knows nothing of sessions. The
- * answer's text is exactly the deltas put together, and its last event is in the context, not yet saved.
+ * answer's text is exactly the deltas put together, and its last event is in the context, not yet saved. What the
+ * context already holds of the turn, since it was begun elsewhere, is said first, and its steps count.
  * @throws ThreadkeeperError; the context then holds what was completed
  */
 export async function* runLoop(
@@ -41,10 +43,12 @@ export async function* runLoop(
   control: LoopControl,
 ): AsyncGenerator<Progress, Answer> {
   const { turn } = context;
-  let text = "";
+  const before = storedText(context.events, turn);
+  let { text } = before;
+  if (text !== "") yield { type: "text-delta", turn, text };
   let { usage } = noAnswer;
   const window = { bytes: plan.windowBytes };
-  for (let steps = 1; ; steps += 1) {
+  for (let steps = before.steps + 1; ; steps += 1) {
     const last = steps >= plan.maxSteps && plan.tools.size > 0;
     let answer = noAnswer;
     for await (const part of askWithin(window, context, plan, last ? "none" : "auto", control.signal)) {
@@ -52,10 +56,10 @@ export async function* runLoop(
         answer = part;
         continue;
       }
-      const parting = text !== "" && context.unfinishedText === "" ? "\n\n" : "";
+      const delta = text !== "" && context.unfinishedText === "" ? parting + part.text : part.text;
       context.unfinishedText += part.text;
-      text += parting + part.text;
-      yield { type: "text-delta", turn, text: parting + part.text };
+      text += delta;
+      yield { type: "text-delta", turn, text: delta };
     }
     usage = addUsage(usage, answer.usage);
     const calls = callsOf(answer.messages);

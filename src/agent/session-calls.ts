@@ -5,6 +5,7 @@ import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import { ExecutionContext } from "./execution-context.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
+import { tellAgain } from "./turn-end.ts";
 import { type Call, type Outcome, WaitingCalls, type Word } from "./waiting-calls.ts";
 
 export interface SessionCall {
@@ -144,36 +145,37 @@ export class SessionCalls {
     signal: AbortSignal,
     settled: (outcome: Outcome) => void,
   ): AsyncGenerator<AgentEvent, Run | undefined> {
-    const { turn, inputs } = run;
-    if (run.ended) {
-      this.#calls.settle(run, undefined);
-      return this.#finish(run, signal);
-    }
+    const { turn, inputs, resumed, ended } = run;
     let { session } = run;
     const { sessionId, events, state } = session;
     const context = new ExecutionContext({ turn, author: askerOf(inputs), events, state });
     let isOpen = true;
     let next: Run | undefined;
+    const settle = (outcome: Outcome) => {
+      isOpen = false;
+      settled(outcome);
+      this.#calls.settle(run, outcome);
+    };
     try {
-      yield* answerTurn(this.#plan, {
-        context,
-        inputs,
-        signal,
-        sessionId,
-        isShared: inputs.some(({ id }) => id !== call.inputId),
-        save: async (ended) => {
-          session = await this.#sessions.save(
-            { ...session, events: context.events, state: context.state },
-            { run, ...(ended && { ended: {} }) },
-          );
-          context.saved(session.events);
-        },
-        settle: (outcome) => {
-          isOpen = false;
-          settled(outcome);
-          this.#calls.settle(run, outcome);
-        },
-      });
+      if (ended) yield* tellAgain({ context, inputs, ended, settle });
+      else {
+        yield* answerTurn(this.#plan, {
+          context,
+          inputs,
+          resumed,
+          signal,
+          sessionId,
+          isShared: inputs.some(({ id }) => id !== call.inputId),
+          save: async (end) => {
+            session = await this.#sessions.save(
+              { ...session, events: context.events, state: context.state },
+              { run, ...(end && { ended: end }) },
+            );
+            context.saved(session.events);
+          },
+          settle,
+        });
+      }
     } finally {
       if (isOpen) this.#release(run);
       else next = await this.#finish(run, signal);

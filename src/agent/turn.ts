@@ -1,12 +1,13 @@
 import { hasCode, ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { randomId } from "../session/random-id.ts";
-import type { CoveredInput } from "../session/session-manager.ts";
+import type { CoveredInput, TurnEnd } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { type Answer, type LoopPlan, runLoop } from "./loop.ts";
 import { providerTextOf } from "./model-error.ts";
+import { answeredEnd, failedEnd } from "./turn-end.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
 /** A longer timer, such as one of `Infinity`, would go off at once. */
@@ -20,6 +21,8 @@ export interface TurnPlan extends LoopPlan {
 export interface Turn {
   readonly context: ExecutionContext;
   readonly inputs: readonly CoveredInput[];
+  /** It was begun by somebody who is gone. */
+  readonly resumed?: true | undefined;
   /** Aborted by a stop, a reset or a shutdown; the reason says which. */
   readonly signal: AbortSignal;
   /** For the log. */
@@ -27,7 +30,7 @@ export interface Turn {
   /** Whether it answers others than the one who reads it. Whoever goes away does not end such a turn. */
   readonly isShared: boolean;
   /** Stores what the context has that is not stored; `ended`: the turn is complete. */
-  save(ended: boolean): Promise<void>;
+  save(ended?: TurnEnd): Promise<void>;
   /**
    * Called once, as soon as it is known what came of the turn, before that is told. Never, if it is left open, since
    * its reader went away: what is done is saved, and the others' turn goes on elsewhere.
@@ -41,7 +44,7 @@ export interface Turn {
  * said, since people have read it; a consumer that goes away in the middle of its own turn counts as a stop.
  */
 export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<AgentEvent, void> {
-  const { context, inputs, sessionId } = turn;
+  const { context, inputs, resumed, sessionId } = turn;
   const deadline = new AbortController();
   const deadlineMs = Math.min(plan.deadlineMs, longestTimer);
   const timer = setTimeout(() => deadline.abort(deadlineError(deadlineMs)), deadlineMs);
@@ -57,7 +60,9 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
   const fail = async (error: ThreadkeeperError): Promise<AgentEvent | undefined> => {
     isOver = true;
     const staysOpen = turn.isShared && turn.signal.reason instanceof ConsumerGone;
-    const notKept = await keepWhatIsDone(turn, error, !staysOpen);
+    const reference = randomId().slice(0, 6);
+    const ended = answer ? answeredEnd(answer) : failedEnd(error, reference);
+    const notKept = await keepWhatIsDone(turn, error, staysOpen ? undefined : ended);
     // Only the save of the whole answer had failed, and it did not fail again.
     if (answer && !notKept) return end(answer);
     // Keeping may have shown that the run was taken away meanwhile.
@@ -65,13 +70,14 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
     if (staysOpen) return undefined;
     turn.settle({ error: told });
     if (hasCode(told, "RUN_LOST")) return undefined;
-    const reference = report(plan.log, told, { turn: context.turn, sessionId });
+    report(plan.log, told, reference, { turn: context.turn, sessionId });
     return { type: "turn-failed", turn: context.turn, error: told, reference };
   };
   try {
-    yield { type: "turn-start", turn: context.turn, replyTo: inputs.at(-1)?.replyTo, inputs };
-    answer = yield* runLoop(context, plan, { signal, save: () => turn.save(false) });
-    await turn.save(true);
+    const replyTo = inputs.at(-1)?.replyTo;
+    yield { type: "turn-start", turn: context.turn, replyTo, inputs, ...(resumed && { resumed }) };
+    answer = yield* runLoop(context, plan, { signal, save: () => turn.save() });
+    await turn.save(answeredEnd(answer));
     yield end(answer);
   } catch (error) {
     const last = await fail(toThreadkeeperError(error));
@@ -91,14 +97,16 @@ export class ConsumerGone extends ThreadkeeperError {
 
 /** Logs a call that came to nothing before any turn, and makes the event that tells of it. */
 export function failCall(log: Logger, error: ThreadkeeperError, sessionId: string | undefined): CallFailed {
-  return { type: "call-failed", error, reference: report(log, error, { sessionId }) };
+  const reference = randomId().slice(0, 6);
+  report(log, error, reference, { sessionId });
+  return { type: "call-failed", error, reference };
 }
 
 /** The error that kept it from being saved, if one did. */
 async function keepWhatIsDone(
   { context, save }: Turn,
   error: ThreadkeeperError,
-  ended: boolean,
+  ended: TurnEnd | undefined,
 ): Promise<ThreadkeeperError | undefined> {
   if (hasCode(error, "RUN_LOST")) return error;
   if (ended && hasCode(error, "RUN_STOPPED") && context.unfinishedText.trim() !== "") {
@@ -112,8 +120,12 @@ async function keepWhatIsDone(
   }
 }
 
-function report(log: Logger, error: ThreadkeeperError, where: Record<string, string | undefined>): string {
-  const reference = randomId().slice(0, 6);
+function report(
+  log: Logger,
+  error: ThreadkeeperError,
+  reference: string,
+  where: Record<string, string | undefined>,
+): void {
   const { code, fields, message, cause } = error;
   const level = hasCode(error, "RUN_STOPPED", "RUN_SHUTDOWN", "QUEUE_FULL") ? "info" : "error";
   log[level]({ ...fields, ...where, code, reference }, message);
@@ -121,7 +133,6 @@ function report(log: Logger, error: ThreadkeeperError, where: Record<string, str
   const providerText = providerTextOf(cause);
   if (providerText !== undefined) log.debug({ reference, providerText }, "what the model's provider said");
   if (cause !== undefined) log.trace({ reference, err: cause }, "the cause");
-  return reference;
 }
 
 function deadlineError(deadlineMs: number): ThreadkeeperError {

@@ -58,11 +58,11 @@ export async function* replyViews(events: AsyncIterable<TurnEvent>): AsyncGenera
 
 function reduceReply(reply: Reply, event: TurnEvent): Reply {
   switch (event.type) {
-    case "turn-start":
-      return {
-        ...noReply,
-        view: { turn: event.turn, replyTo: event.replyTo ?? null, chunks: [], typing: true, finished: false },
-      };
+    case "turn-start": {
+      const { turn, replyTo = null, resumed } = event;
+      const view = { turn, replyTo, chunks: [], typing: true, finished: false, ...(resumed && { resumed }) };
+      return { ...noReply, view };
+    }
     case "text-delta":
       return atWork(saying(reply, growSplit(reply.said, event.text)));
     case "tool-start":

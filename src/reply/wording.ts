@@ -72,7 +72,8 @@ const needNoReference: ReadonlySet<ErrorCode> = new Set([
 
 /** What a member is told of an error. `reference` is what stands beside it in the log. */
 export function errorWording(error: ThreadkeeperError, reference?: string): string {
-  const sentence = errorSentences[error.code];
+  // A turn that another version of the program left behind may have ended with a code that this one does not know.
+  const sentence = errorSentences[error.code] ?? errorSentences.UNEXPECTED;
   const text = typeof sentence === "string" ? sentence : sentence(error);
   return reference === undefined || needNoReference.has(error.code) ? text : `${text} (Reference: \`${reference}\`)`;
 }

@@ -150,15 +150,19 @@ class StoreSessionManager implements SessionManager {
   async finish(run: Run, { maxBytes = defaultMaxBytes, start = true }: StartOptions = {}): Promise<Run | undefined> {
     const { sessionId } = run.session;
     this.#check(sessionId);
-    this.release(run);
-    const taken = await this.#giving((runId) =>
-      this.#changes.change<Taken>(sessionId, async (control) => {
-        if (control?.run?.id !== run.id) return { result: { outcome: "idle" } };
-        const next = withoutRun(control);
-        return start ? this.#start(sessionId, control, next, runId, maxBytes) : { next, result: { outcome: "idle" } };
-      }),
-    );
-    return taken.outcome === "run" ? taken.run : undefined;
+    try {
+      const taken = await this.#giving((runId) =>
+        this.#changes.change<Taken>(sessionId, async (control) => {
+          if (control?.run?.id !== run.id) return { result: { outcome: "idle" } };
+          const next = withoutRun(control);
+          return start ? this.#start(sessionId, control, next, runId, maxBytes) : { next, result: { outcome: "idle" } };
+        }),
+      );
+      return taken.outcome === "run" ? taken.run : undefined;
+    } finally {
+      // Not before: a take that stands before it in the order would find a run of nobody, and show its turn again.
+      this.release(run);
+    }
   }
 
   release({ id }: Run): void {

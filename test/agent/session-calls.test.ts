@@ -335,7 +335,7 @@ describe("a consumer that stops pulling", () => {
     await two.return(undefined);
     const { events } = await three;
     expect(shape(events)).toEqual(["turn-start", 'text "for all of you"', "turn-end stop"]);
-    expect(events[0]).toEqual((await start).value);
+    expect(events[0]).toEqual({ ...(await start).value, resumed: true });
     expect(await transcript(all.sessions)).toEqual([
       "user: first",
       "assistant: one",

@@ -46,6 +46,11 @@ describe("replyViews", () => {
     ]);
   });
 
+  test("a turn that is taken up is known as such in all its views, and the next one is not", async () => {
+    const views = await viewsOf({ ...start, resumed: true }, says("Hel"), end("Hello"), start);
+    expect(views.map(({ resumed }) => resumed)).toEqual([true, true, true, undefined]);
+  });
+
   test("what changes nothing for the reader is no view", async () => {
     expect(await chunksOf(start, says("a"), says("\n"), says("\n"), says("b"))).toEqual([[], ["a"], ["a\n\nb"]]);
   });

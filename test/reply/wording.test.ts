@@ -26,6 +26,13 @@ describe("the wording", () => {
     expect(errorWording(new ThreadkeeperError("RUN_STOPPED", "x"), "abc123")).not.toMatch(/Reference/);
   });
 
+  test("a code of another version is something that went wrong", () => {
+    const error = new ThreadkeeperError("FROM_THE_FUTURE" as ErrorCode, "x");
+    expect(errorWording(error, "abc123")).toBe(
+      "Something went wrong on my side. Please try again. (Reference: `abc123`)",
+    );
+  });
+
   test("a missing permission is named", () => {
     const missing = (permissions?: string[]) =>
       errorWording(new ThreadkeeperError("DISCORD_PERMISSION_MISSING", "x", { fields: { permissions } }));

@@ -408,6 +408,14 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(runOf(await sessions.take("s")).inputs).toEqual([{ id: "2" }]);
     });
 
+    it("a run is somebody's until it is finished: who stood before that in the order does not take it over", async () => {
+      const run = runOf(await sessions.take("s", input("1"), { create: true }));
+      const taken = sessions.take("s", input("2"));
+      const next = sessions.finish(run);
+      expect(await taken).toEqual({ outcome: "waiting" });
+      expect((await next)?.inputs).toEqual([{ id: "2" }]);
+    });
+
     it("a run may be let go of: who comes next goes on with its turn, and it may no longer write", async () => {
       const run = runOf(await sessions.take("s", input("1"), { create: true }));
       sessions.release(run);
