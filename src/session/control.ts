@@ -2,6 +2,7 @@ import { type Handled, nothingHandled, wasHandled, withHandled } from "./handled
 import type { JsonObject } from "./plain-json.ts";
 import type { Summary } from "./session.ts";
 import type { CoveredInput, Input, TurnEnd } from "./session-manager.ts";
+import { maxPlaces } from "./session-record.ts";
 
 /** An input in the queue, with the moment when it was taken (ISO 8601). */
 export type WaitingInput = Input & { readonly at: string };
@@ -43,6 +44,15 @@ export function newControl(revision: string, state: JsonObject = {}, handled: Ha
   return { revision, saves: 0, count: 0, state, handled, waiting: [] };
 }
 
+/** All is forgotten, but not where the session lies, nor what was handled. */
+export function emptied({ handled, places, active }: Control, revision: string): Control {
+  return {
+    ...newControl(revision, {}, handled),
+    ...(places && { places }),
+    ...(active && { active: { ...active, users: [] } }),
+  };
+}
+
 export function versionOf(control: Control): string {
   return `${control.revision}.${control.saves}`;
 }
@@ -60,8 +70,18 @@ export function isKnown({ handled, waiting, run }: Control, inputId: string): bo
   return wasHandled(handled, inputId) || accepted.some((input) => input.id === inputId);
 }
 
-export function withWaiting(control: Control, input: WaitingInput): Control {
-  return { ...control, waiting: [...control.waiting, input], handled: withHandled(control.handled, input.id) };
+export function withWaiting(control: Control, { places = [], ...input }: WaitingInput): Control {
+  return {
+    ...withPlaces(control, places),
+    waiting: [...control.waiting, input],
+    handled: withHandled(control.handled, input.id),
+  };
+}
+
+/** The newest places, where a session has moved about more than is kept. */
+function withPlaces(control: Control, places: readonly string[]): Control {
+  const all = [...new Set([...(control.places ?? []), ...places])].slice(-maxPlaces);
+  return all.length > 0 ? { ...control, places: all } : control;
 }
 
 /**

@@ -3,10 +3,10 @@ import { ThreadkeeperError } from "../errors.ts";
 import { type Control, openUnder } from "./control.ts";
 import { Lanes } from "./lanes.ts";
 import type { SessionEvent } from "./session-event.ts";
+import { hourOf, indexed } from "./session-index.ts";
 import {
   controlKey,
   eventKey,
-  eventPrefix,
   formatEvent,
   formatRecord,
   openKey,
@@ -14,6 +14,7 @@ import {
   parseControl,
   parseOpenKey,
 } from "./session-record.ts";
+import { keyPages } from "./store/key-pages.ts";
 import type { Store, Stored } from "./store/store.ts";
 
 /** What a decision comes to: a result, and first, if there is a `next`, that the store moves (`null`: to nothing). */
@@ -65,17 +66,9 @@ export class SessionChanges {
     });
   }
 
-  /** All keys of a session but its control's. */
-  async keysOf(sessionId: string): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const key of this.#keys(eventPrefix(sessionId))) keys.push(key);
-    for await (const { owner, sessionId: open } of this.open()) if (open === sessionId) keys.push(openKey(owner, open));
-    return keys;
-  }
-
   /** Sessions in which there is something to do, and whose it is. */
   async *open(): AsyncGenerator<{ owner: string; sessionId: string }> {
-    for await (const key of this.#keys(openPrefix)) yield parseOpenKey(key);
+    for await (const page of keyPages(this.#store, openPrefix)) yield* page.map(parseOpenKey);
   }
 
   /** Resolves when no change is under way. */
@@ -96,16 +89,13 @@ export class SessionChanges {
     const isOpen = next ? openUnder(next) : undefined;
     if (wasOpen && wasOpen !== isOpen) gone.add(openKey(wasOpen, sessionId));
     if (isOpen && wasOpen !== isOpen) put.set(openKey(isOpen, sessionId), formatRecord({}));
-    if (next) put.set(key, formatRecord(next));
+    const index = indexed(sessionId, before, next as Control | null, events, hourOf(Date.now()));
+    for (const row of index.remove) gone.add(row);
+    for (const [row, value] of index.put) put.set(row, value);
+    if (index.control) put.set(key, formatRecord(index.control));
     else gone.add(key);
     for (const event of events) put.set(eventKey(sessionId, event.seq as number), formatEvent(event));
-    return (await this.#store.commit({ key, was: stored?.version, put, remove: [...gone], forget })) !== undefined;
-  }
-
-  async *#keys(prefix: string): AsyncGenerator<string> {
-    for (let page = await this.#store.keys(prefix); page.length > 0; ) {
-      yield* page;
-      page = await this.#store.keys(prefix, { after: page.at(-1) as string });
-    }
+    const removed = [...gone].filter((each) => !put.has(each));
+    return (await this.#store.commit({ key, was: stored?.version, put, remove: removed, forget })) !== undefined;
   }
 }

@@ -30,5 +30,7 @@ export interface SessionEvent {
   readonly author?: Author;
   /** What was said between the last turn and this input, oldest first. */
   readonly context?: readonly ContextMessage[];
+  /** The words were taken out: its message is empty, and all that is left is that somebody said something here. */
+  readonly erased?: true;
   readonly message: ModelMessage;
 }

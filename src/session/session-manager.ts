@@ -15,7 +15,10 @@ export interface Input {
   readonly context?: readonly ContextMessage[];
   /** Where the answer goes; opaque here, given back in `turn-start`. */
   readonly replyTo?: Json;
-  /** Everything that the session lies in (a channel, a server), so that `list` finds it by them. Kept by the session. */
+  /**
+   * Everything that the session lies in (a channel, a server), so that `list` finds it by them: at most 8, each of 1 to
+   * 200 characters. Kept by the session, the newest 8 where it moves about.
+   */
   readonly places?: readonly string[];
 }
 

@@ -5,9 +5,7 @@
  *     control/<session>          what moves: count, state, what waits, who runs
  *     event/<session>/<seq>      one entry of the conversation
  *     large/<session>/<seq>.<n>  a value of that entry which is too large to be read along with it
- *     said/<id>/<session>        what somebody said stands in the session: as which event, or empty while it waits
- *     place/<place>/<session>    the session lies in this place; since which hour nothing was said in it
- *     user/<user>/<session>      the same for somebody who said something in it
+ *     said/…, place/…, user/…, speaker/…   by what a session is found: see `session-index.ts`
  *     open/<owner>/<session>     the session has a run of this owner, or inputs that wait ("-": no run)
  *     owner/<owner>              a process that is there
  *
@@ -18,7 +16,7 @@ import type { Control } from "./control.ts";
 import type { JsonObject } from "./plain-json.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { format, upgradeControl } from "./session-format.ts";
-import { count, list, name, object, oneOf, optional, type Shape, text } from "./shape.ts";
+import { atMost, count, list, name, object, oneOf, optional, type Shape, text } from "./shape.ts";
 
 const recordShape = object({ format: count });
 
@@ -26,6 +24,8 @@ export const controlKey = (sessionId: string): string => `control/${sessionId}`;
 export const eventPrefix = (sessionId: string): string => `event/${sessionId}/`;
 export const eventKey = (sessionId: string, seq: number): string =>
   `${eventPrefix(sessionId)}${String(seq).padStart(10, "0")}`;
+export const seqOfEventKey = (key: string): number => Number(key.split("/")[2]);
+export const largePrefix = (sessionId: string): string => `large/${sessionId}/`;
 export const openPrefix = "open/";
 export const openKey = (owner: string, sessionId: string): string => `${openPrefix}${owner}/${sessionId}`;
 export function parseOpenKey(key: string): { owner: string; sessionId: string } {
@@ -89,6 +89,10 @@ export function parseRecord(
   return record;
 }
 
+/** How many places a session is kept to lie in. */
+export const maxPlaces = 8;
+export const placesShape = atMost(maxPlaces, list(atMost(200, name)));
+
 const author = object({ id: name, name: text });
 const context = list(object({ id: name, author, text }));
 const parts = list(object({ type: name }));
@@ -101,13 +105,14 @@ export const eventShape = object({
   turn: name,
   author: optional(author),
   context: optional(context),
+  erased: optional(oneOf(true)),
   message: object({ role: oneOf("system", "user", "assistant", "tool"), content }),
 });
 
 const input = { id: name, content, author: optional(author), context: optional(context) };
 
 /** What a new input must be. */
-export const inputShape = object(input);
+export const inputShape = object({ ...input, places: optional(placesShape) });
 
 const controlShape = object({
   revision: name,
@@ -125,6 +130,9 @@ const controlShape = object({
       ended: optional(object({})),
     }),
   ),
+  summary: optional(object({ upTo: count, text: optional(text) })),
+  places: optional(list(name)),
+  active: optional(object({ hour: count, users: list(name) })),
 });
 
 function isRecord(value: unknown): value is JsonObject & { readonly format: number } {

@@ -15,6 +15,11 @@ export function optional(shape: Shape): Shape {
   return (value) => (value === undefined ? undefined : shape(value));
 }
 
+/** For texts and lists: no longer than `limit`. */
+export function atMost(limit: number, shape: Shape): Shape {
+  return (value) => shape(value) ?? ((value as { readonly length: number }).length > limit ? "" : undefined);
+}
+
 export function list(item: Shape): Shape {
   return (value) => {
     if (!Array.isArray(value)) return "";

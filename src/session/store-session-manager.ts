@@ -4,6 +4,7 @@ import { type Logger, silentLogger } from "../log.ts";
 import { checkInput, checkNewEvents } from "./check-input.ts";
 import {
   type Control,
+  emptied,
   isKnown,
   newControl,
   nobody,
@@ -22,6 +23,7 @@ import { randomId } from "./random-id.ts";
 import { checkSessionId, type Session } from "./session.ts";
 import { SessionChanges, type Step } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
+import { sessionKeys } from "./session-keys.ts";
 import type {
   CoveredInput,
   Input,
@@ -191,8 +193,12 @@ class StoreSessionManager implements SessionManager {
     this.#check(sessionId);
     return this.#changes.change<boolean>(sessionId, async (control) => {
       if (!control) return { result: false };
-      const next = newControl(randomId(), {}, control.handled);
-      return { next, remove: await this.#changes.keysOf(sessionId), forget: true, result: true };
+      return {
+        next: emptied(control, randomId()),
+        remove: await sessionKeys(this.#store, sessionId),
+        forget: true,
+        result: true,
+      };
     });
   }
 
@@ -200,7 +206,8 @@ class StoreSessionManager implements SessionManager {
     this.#check(sessionId);
     const decide = async (control: Control | undefined): Promise<Step<boolean>> => {
       if (!control) return { result: false };
-      return { next: null, remove: await this.#changes.keysOf(sessionId), forget: true, result: true };
+      const remove = await sessionKeys(this.#store, sessionId, control.revision === "");
+      return { next: null, remove, forget: true, result: true };
     };
     return this.#changes.change(sessionId, decide, parseIfPossible);
   }

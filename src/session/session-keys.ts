@@ -1,0 +1,60 @@
+import { hasCode } from "../errors.ts";
+import type { SessionEvent } from "./session-event.ts";
+import { parseSaidKey, saidKeys, speakerPrefix, userKeyOf } from "./session-index.ts";
+import { eventPrefix, largePrefix, openPrefix, parseEvent, parseOpenKey, seqOfEventKey } from "./session-record.ts";
+import { keyPages } from "./store/key-pages.ts";
+import type { Store } from "./store/store.ts";
+
+/**
+ * All keys of a session but its control's and those that follow from the control: what has to go with it. Rows that a
+ * damaged event had can only be found among everybody's, and `isDamaged` says that the control has lost its own too.
+ */
+export async function sessionKeys(store: Store, sessionId: string, isDamaged = false): Promise<string[]> {
+  const keys: string[] = [];
+  let isWhole = !isDamaged;
+  for await (const page of keyPages(store, eventPrefix(sessionId))) {
+    keys.push(...page);
+    for (const event of await readEvents(store, sessionId, page)) {
+      if (event) keys.push(...saidKeys(sessionId, event));
+      else isWhole = false;
+    }
+  }
+  for await (const page of keyPages(store, largePrefix(sessionId))) keys.push(...page);
+  for await (const page of keyPages(store, speakerPrefix(sessionId))) keys.push(...page, ...page.map(userKeyOf));
+  if (!isWhole) {
+    keys.push(...(await ownKeys(store, "said/", sessionId, (key) => parseSaidKey(key).sessionId)));
+  }
+  if (isDamaged) {
+    keys.push(...(await ownKeys(store, "place/", sessionId, (key) => key.split("/")[2])));
+    keys.push(...(await ownKeys(store, openPrefix, sessionId, (key) => parseOpenKey(key).sessionId)));
+  }
+  return keys;
+}
+
+/** `undefined`: it is damaged. */
+async function readEvents(
+  store: Store,
+  sessionId: string,
+  keys: readonly string[],
+): Promise<(SessionEvent | undefined)[]> {
+  const values = await store.get(keys);
+  return keys.map((key, index) => {
+    try {
+      return parseEvent(sessionId, seqOfEventKey(key), values[index]?.value);
+    } catch (error) {
+      if (hasCode(error, "STORE_CORRUPT")) return undefined;
+      throw error;
+    }
+  });
+}
+
+async function ownKeys(
+  store: Store,
+  prefix: string,
+  sessionId: string,
+  sessionOf: (key: string) => string | undefined,
+): Promise<string[]> {
+  const own: string[] = [];
+  for await (const page of keyPages(store, prefix)) own.push(...page.filter((key) => sessionOf(key) === sessionId));
+  return own;
+}
