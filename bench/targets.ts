@@ -1,0 +1,82 @@
+import type { Cell } from "./cell.ts";
+import { medianRatio } from "./statistics.ts";
+import type { WayId } from "./ways/all.ts";
+
+/** What was aimed at, and what came of it: the median of the ratios of one round after another. */
+export interface Target {
+  readonly what: string;
+  readonly reached: number;
+  readonly wanted: string;
+  readonly isMet: boolean;
+}
+
+interface Place {
+  readonly way: WayId;
+  readonly events: number;
+  readonly sessions: number;
+  readonly processes?: number;
+}
+
+interface Aim {
+  readonly what: string;
+  /** How many times more turns a second `of` makes than `than`; `inverse`: how many times longer one takes. */
+  readonly of: Place;
+  readonly than: Place;
+  readonly inverse?: true;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+const usual = 10_000;
+const ours = (sessions: number, events = usual): Place => ({ way: "ours", events, sessions });
+const rows = (sessions: number): Place => ({ way: "rows", events: usual, sessions });
+
+const aims: readonly Aim[] = [
+  { what: "1 session, our time beside the rows'", of: ours(1), than: rows(1), inverse: true, atMost: 2 },
+  { what: "8 sessions, our turns a second beside the rows'", of: ours(8), than: rows(8), atLeast: 1.5 },
+  { what: "64 sessions, our turns a second beside the rows'", of: ours(64), than: rows(64), atLeast: 2 },
+  {
+    what: "our time at 100,000 events beside 100",
+    of: ours(1, 100_000),
+    than: ours(1, 100),
+    inverse: true,
+    atMost: 1.3,
+  },
+  {
+    what: "our speed beside one value per session, at 10,000 events",
+    of: ours(1),
+    than: { way: "oneValue", events: usual, sessions: 1 },
+    atLeast: 50,
+  },
+  {
+    what: "two processes, our turns a second beside the rows'",
+    of: { ...ours(64), processes: 2 },
+    than: { ...rows(64), processes: 2 },
+    atLeast: 1.5,
+  },
+  {
+    what: "64 sessions, the bot's own turn (a commit more) beside the rows'",
+    of: { ...ours(64), way: "oursAsTheBot" },
+    than: rows(64),
+    atLeast: 1,
+  },
+];
+
+/** Those of which both sides were measured. */
+export function judge(cells: readonly Cell[]): Target[] {
+  return aims.flatMap(({ what, of, than, inverse, atLeast, atMost }) => {
+    const [ofCell, thanCell] = [find(cells, of), find(cells, than)];
+    if (!ofCell || !thanCell) return [];
+    const [above, below] = inverse ? [thanCell, ofCell] : [ofCell, thanCell];
+    const reached = medianRatio(above.turnsPerSecond, below.turnsPerSecond);
+    const isMet = (atLeast === undefined || reached >= atLeast) && (atMost === undefined || reached <= atMost);
+    const wanted = atMost === undefined ? `wanted: at least ${atLeast}` : `wanted: at most ${atMost}`;
+    return [{ what, reached, wanted, isMet }];
+  });
+}
+
+function find(cells: readonly Cell[], { way, events, sessions, processes = 1 }: Place): Cell | undefined {
+  return cells.find(
+    (cell) => cell.way === way && cell.events === events && cell.sessions === sessions && cell.processes === processes,
+  );
+}
