@@ -1,92 +1,97 @@
-import { hostname } from "node:os";
-import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
+import { toThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
-import { isRunning } from "./running-process.ts";
-import { formatRecord, ownerKey, parseRecord } from "./session-record.ts";
+import { isDead, thisProcess } from "./owner-record.ts";
+import { ownerKey, ownerPrefix, parseOwnerKey, parseRecord } from "./session-record.ts";
 import type { Store, Stored } from "./store/store.ts";
 
-/** What tells one process from all others, on one machine. */
-export interface ProcessMark {
-  readonly host: string;
-  readonly pid: number;
-  /** When it started, in milliseconds of the machine's own monotonic clock, which no clock change moves. */
-  readonly start: number;
+export interface OwnersOptions {
+  readonly store: Store;
+  /** For how long an owner's record may stay the same, in milliseconds of this process's own clock. */
+  readonly takeOverMs: number;
+  readonly log?: Logger;
 }
 
-const thisProcess: ProcessMark = {
-  host: hostname(),
-  pid: process.pid,
-  start: Math.round(Number(process.hrtime.bigint()) / 1e6 - process.uptime() * 1000),
-};
+/** The record of an owner as it was first seen. */
+interface Sight {
+  readonly version: string;
+  readonly since: number;
+}
 
 /**
- * The processes that work on a store, each with one key in it. A run whose owner's key is absent belongs to nobody.
- * Goodbye removes the key; that of a process of this machine which died is removed by who notices.
+ * The processes that work on a store, as one of them sees the others. Each has one key, which it beats. An absent key
+ * means that its owner is gone: goodbye removes it, and whoever sees that a process of this machine died, or that its
+ * record has not moved for the take-over time.
  */
 export class Owners {
   readonly #store: Store;
-  readonly #mine: string;
+  readonly #takeOverMs: number;
   readonly #log: Logger;
+  readonly #seen = new Map<string, Sight>();
+  /** Owners of whose unreadable records the log has told. */
+  readonly #told = new Set<string>();
 
-  constructor(store: Store, mine: string, log: Logger = silentLogger) {
+  constructor({ store, takeOverMs, log = silentLogger }: OwnersOptions) {
     this.#store = store;
-    this.#mine = mine;
+    this.#takeOverMs = takeOverMs;
     this.#log = log;
   }
 
-  async arrive(): Promise<void> {
-    const key = ownerKey(this.#mine);
-    const put = new Map([[key, formatRecord(thisProcess)]]);
-    if (await this.#store.commit({ key, was: undefined, put })) return;
-    throw new ThreadkeeperError("UNEXPECTED", `the owner id ${this.#mine} is in use in ${this.#store.description}`);
-  }
-
-  async leave(): Promise<void> {
-    const key = ownerKey(this.#mine);
-    const [stored] = await this.#store.get([key]);
-    if (stored) await this.#remove(key, stored);
+  /** Looks at all that are there. A record counts as unmoved from the first look at it. */
+  async look(): Promise<void> {
+    const keys = await this.#store.keys(ownerPrefix);
+    const there = keys.length > 0 ? await this.#store.get(keys) : [];
+    for (const [index, key] of keys.entries()) await this.#judge(parseOwnerKey(key), there[index]);
+    const names = new Set(keys.map(parseOwnerKey));
+    for (const ownerId of this.#seen.keys()) if (!names.has(ownerId)) this.#forget(ownerId);
   }
 
   /** Whether nobody will go on with what this owner began. */
   async isGone(ownerId: string): Promise<boolean> {
-    if (ownerId === this.#mine) return false;
+    const [stored] = await this.#store.get([ownerKey(ownerId)]);
+    return this.#judge(ownerId, stored);
+  }
+
+  /** Everybody gets the whole time anew: this process has not looked for so long that others may not have been able to beat. */
+  forgetSights(): void {
+    this.#seen.clear();
+  }
+
+  async #judge(ownerId: string, stored: Stored | undefined): Promise<boolean> {
+    if (stored === undefined) {
+      this.#forget(ownerId);
+      return true;
+    }
+    const { version } = stored;
+    const now = performance.now();
+    const seen = this.#seen.get(ownerId);
+    const isNew = seen?.version !== version;
+    if (isNew) this.#seen.set(ownerId, { version, since: now });
+    const isStill = !isNew && now - seen.since >= this.#takeOverMs;
+    if (!isStill && !this.#isDead(ownerId, stored)) return false;
     const key = ownerKey(ownerId);
-    const [stored] = await this.#store.get([key]);
-    if (stored === undefined) return true;
-    const owner = this.#read(key, stored);
-    if (!owner || isAlive(owner, thisProcess)) return false;
-    await this.#remove(key, stored);
+    const removed = await this.#store.commit({ key, was: version, put: new Map(), remove: [key] });
+    if (!removed) return false;
+    this.#forget(ownerId);
+    this.#log.info({ owner: ownerId, isStill }, "a process is gone without a goodbye");
     return true;
   }
 
-  /** Of an owner whose record cannot be read nothing can be said, and what is others' must not be held up by it. */
-  #read(key: string, { value }: Stored): ProcessMark | undefined {
+  /** Of an owner whose record cannot be read nothing can be said until it has not moved for long enough. */
+  #isDead(ownerId: string, { value }: Stored): boolean {
     try {
-      return parseOwner(key, value);
+      return isDead(parseRecord(value, ownerKey(ownerId)), thisProcess);
     } catch (error) {
       const { code, message } = toThreadkeeperError(error);
-      this.#log.warn({ code, key }, `a process counts as there, since nothing else can be said of it: ${message}`);
-      return undefined;
+      if (!this.#told.has(ownerId)) {
+        this.#log.warn({ code, owner: ownerId }, `a process counts as there while its record moves: ${message}`);
+      }
+      this.#told.add(ownerId);
+      return false;
     }
   }
 
-  async #remove(key: string, { version }: Stored): Promise<void> {
-    await this.#store.commit({ key, was: version, put: new Map(), remove: [key] });
+  #forget(ownerId: string): void {
+    this.#seen.delete(ownerId);
+    this.#told.delete(ownerId);
   }
-}
-
-/** Of another machine nothing can be said, so that its processes count as alive until they say goodbye. */
-export function isAlive(owner: ProcessMark, here: ProcessMark): boolean {
-  if (owner.host !== here.host) return true;
-  // A restarted container gives its process the number that the dead one had.
-  if (owner.pid === here.pid) return Math.abs(owner.start - here.start) < 1000;
-  return isRunning(owner.pid);
-}
-
-function parseOwner(key: string, text: string | undefined): ProcessMark {
-  const { host, pid, start } = parseRecord(text, key);
-  if (typeof host === "string" && Number.isSafeInteger(pid) && typeof start === "number") {
-    return { host, pid: pid as number, start };
-  }
-  throw new ThreadkeeperError("STORE_CORRUPT", `${key} is not the record of a process; nothing was changed`);
 }

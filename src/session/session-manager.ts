@@ -43,6 +43,12 @@ export interface Run {
   readonly resumed?: true;
   /** The turn is complete in the store; all that may be missing is that it was shown. */
   readonly ended?: TurnEnd;
+  /**
+   * Aborted with `RUN_LOST` once the run may be another's: it was interrupted or its session reset elsewhere, or this
+   * process was not heard of for so long that others may have taken over. Whoever drives the run then ends it silently:
+   * it may write no more, and to finish it changes nothing.
+   */
+  readonly signal?: AbortSignal;
 }
 
 /** How a `take` ended. */
@@ -140,9 +146,24 @@ export interface SessionManager {
   interrupt(sessionId: string): Promise<CoveredInput[]>;
   /**
    * The sessions that somebody must take up (`take` without an input): they have a run whose owner is gone, or inputs
-   * that wait and no run. For the start of a process.
+   * that wait and no run. At most the first 1000 that are nobody's. For the start of a process.
    */
   unfinished(): Promise<string[]>;
+  /**
+   * From now on `listener` is told, after every beat of this process, which sessions somebody must take up: those of
+   * a process that died or said goodbye while this one is there. Told again, ever more rarely, while it stays so.
+   */
+  onUnfinished(listener: (sessionIds: readonly string[]) => void): void;
+  /**
+   * Whether the runs that this process was given are surely still its own. For whoever shows something, just before
+   * it does: after a suspension or an outage of the store others may have gone on with what is still under way here.
+   */
+  isPresent(): boolean;
+  /**
+   * When, before this process arrived, a process of this store was last there and listening, to a quarter of the
+   * take-over time and by its own wall clock. `undefined`: never, the store is new.
+   */
+  lastBeat(): Date | undefined;
   /**
    * Puts other words in the place of an input's that still waits. `false`: it does not wait (any more, or never did).
    * @throws ThreadkeeperError as `take` does for an input

@@ -7,7 +7,8 @@
  *     large/<session>/<seq>.<n>  a value of that entry which is too large to be read along with it
  *     said/…, place/…, user/…, speaker/…   by what a session is found: see `session-index.ts`
  *     open/<owner>/<session>     the session has a run of this owner, or inputs that wait ("-": no run)
- *     owner/<owner>              a process that is there
+ *     owner/<owner>              a process that is there: which one, and its newest beat
+ *     alive                      when a process was last there and listening
  *
  * The slash stands in no session id, so no prefix of one session matches another's keys.
  */
@@ -32,7 +33,10 @@ export function parseOpenKey(key: string): { owner: string; sessionId: string } 
   const [, owner = "", sessionId = ""] = key.split("/");
   return { owner, sessionId };
 }
-export const ownerKey = (owner: string): string => `owner/${owner}`;
+export const ownerPrefix = "owner/";
+export const ownerKey = (owner: string): string => `${ownerPrefix}${owner}`;
+export const parseOwnerKey = (key: string): string => key.slice(ownerPrefix.length);
+export const aliveKey = "alive";
 
 /** Every record carries its format, so that a later program can tell how to read it. */
 export function formatRecord(record: object): string {

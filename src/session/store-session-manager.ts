@@ -7,8 +7,6 @@ import {
   emptied,
   isKnown,
   newControl,
-  nobody,
-  type StoredRun,
   versionOf,
   withEnded,
   withoutRun,
@@ -17,7 +15,7 @@ import {
   withWaiting,
 } from "./control.ts";
 import { inputEvents } from "./input-events.ts";
-import { Owners } from "./owners.ts";
+import { Ownership, type OwnershipOptions } from "./ownership.ts";
 import { type JsonObject, plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
 import { checkSessionId, type Session } from "./session.ts";
@@ -39,13 +37,9 @@ import { deepFreeze, parseControl } from "./session-record.ts";
 import { loadWindow } from "./session-window.ts";
 import type { Store } from "./store/store.ts";
 
-export interface SessionsOptions {
-  readonly store: Store;
-  readonly log?: Logger;
+export interface SessionsOptions extends OwnershipOptions {
   /** How many inputs may wait in one session. Default 50. */
   readonly maxWaiting?: number;
-  /** Names this process in the store; must be new. Default: random. */
-  readonly ownerId?: string;
 }
 
 /** Sessions in a store. Several processes may have the same store open. */
@@ -61,24 +55,21 @@ class StoreSessionManager implements SessionManager {
   readonly #store: Store;
   readonly #log: Logger;
   readonly #maxWaiting: number;
-  readonly #owner: string;
-  readonly #owners: Owners;
+  readonly #ownership: Ownership;
   readonly #changes: SessionChanges;
-  /** The runs that were given out here and not given back; any other run of ours has nobody, whatever went wrong. */
-  readonly #given = new Set<string>();
   #closing: Promise<void> | undefined;
 
-  constructor({ store, log = silentLogger, maxWaiting = 50, ownerId = randomId() }: SessionsOptions) {
+  constructor({ maxWaiting = 50, ...options }: SessionsOptions) {
+    const { store, log = silentLogger } = options;
     this.#store = store;
     this.#log = log;
     this.#maxWaiting = maxWaiting;
-    this.#owner = ownerId;
-    this.#owners = new Owners(store, ownerId, log);
+    this.#ownership = new Ownership(options);
     this.#changes = new SessionChanges(store);
   }
 
   arrive(): Promise<void> {
-    return this.#owners.arrive();
+    return this.#ownership.arrive();
   }
 
   async create({ sessionId = randomId(), state = {} }: { sessionId?: string; state?: JsonObject } = {}) {
@@ -105,7 +96,7 @@ class StoreSessionManager implements SessionManager {
     const added = checkNewEvents(given);
     return this.#changes.change<Session>(sessionId, async (control) => {
       if (run) checkRun(sessionId, control, run);
-      else if (control?.run && !(await this.#isAbandoned(control.run))) {
+      else if (control?.run && !(await this.#ownership.isAbandoned(control.run))) {
         throw new StaleSessionError(sessionId, "a run is working on it");
       }
       const known = given.events.filter((event) => event.seq !== undefined);
@@ -130,12 +121,12 @@ class StoreSessionManager implements SessionManager {
   ): Promise<Taken> {
     this.#check(sessionId);
     const arrived = input && checkInput(input);
-    return this.#giving((runId) =>
+    return this.#ownership.giving(sessionId, (runId) =>
       this.#changes.change<Taken>(sessionId, async (stored) => {
         if (!stored && !create) throw notFound(sessionId);
         const control = stored ?? newControl(randomId());
         if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
-        const free = start && (!control.run || (await this.#isAbandoned(control.run)));
+        const free = start && (!control.run || (await this.#ownership.isAbandoned(control.run)));
         if (!free && !arrived) return { result: { outcome: "idle" } };
         // One that takes a run over is stored all the same: a full queue would else never move again.
         if (!free && control.waiting.length >= this.#maxWaiting) {
@@ -152,23 +143,22 @@ class StoreSessionManager implements SessionManager {
   async finish(run: Run, { maxBytes = defaultMaxBytes, start = true }: StartOptions = {}): Promise<Run | undefined> {
     const { sessionId } = run.session;
     this.#check(sessionId);
-    try {
-      const taken = await this.#giving((runId) =>
+    const taken = await this.#ownership.giving(
+      sessionId,
+      (runId) =>
         this.#changes.change<Taken>(sessionId, async (control) => {
-          if (control?.run?.id !== run.id) return { result: { outcome: "idle" } };
+          if (control?.run?.id !== run.id || run.signal?.aborted) return { result: { outcome: "idle" } };
           const next = withoutRun(control);
           return start ? this.#start(sessionId, control, next, runId, maxBytes) : { next, result: { outcome: "idle" } };
         }),
-      );
-      return taken.outcome === "run" ? taken.run : undefined;
-    } finally {
       // Not before: a take that stands before it in the order would find a run of nobody, and show its turn again.
-      this.release(run);
-    }
+      run.id,
+    );
+    return taken.outcome === "run" ? taken.run : undefined;
   }
 
   release({ id }: Run): void {
-    this.#given.delete(id);
+    this.#ownership.letGo(id);
   }
 
   async interrupt(sessionId: string): Promise<CoveredInput[]> {
@@ -180,13 +170,19 @@ class StoreSessionManager implements SessionManager {
 
   async unfinished(): Promise<string[]> {
     this.#checkOpen();
-    const found: string[] = [];
-    const gone = new Map<string, boolean>([[nobody, true]]);
-    for await (const { owner, sessionId } of this.#changes.open()) {
-      if (!gone.has(owner)) gone.set(owner, await this.#owners.isGone(owner));
-      if (gone.get(owner)) found.push(sessionId);
-    }
-    return found;
+    return this.#ownership.unfinished();
+  }
+
+  onUnfinished(listener: (sessionIds: readonly string[]) => void): void {
+    this.#ownership.onUnfinished(listener);
+  }
+
+  isPresent(): boolean {
+    return this.#ownership.isSure();
+  }
+
+  lastBeat(): Date | undefined {
+    return this.#ownership.lastBeat;
   }
 
   async reset(sessionId: string): Promise<boolean> {
@@ -235,25 +231,8 @@ class StoreSessionManager implements SessionManager {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#changes.idle().then(() => this.#owners.leave());
+    this.#closing ??= this.#changes.idle().then(() => this.#ownership.leave());
     return this.#closing;
-  }
-
-  /** Names a run before it is stored, so that one which then could not be given out counts as abandoned. */
-  async #giving(take: (runId: string) => Promise<Taken>): Promise<Taken> {
-    const runId = randomId();
-    this.#given.add(runId);
-    let taken: Taken | undefined;
-    try {
-      taken = await take(runId);
-      return taken;
-    } finally {
-      if (taken?.outcome !== "run") this.#given.delete(runId);
-    }
-  }
-
-  async #isAbandoned({ id, owner }: StoredRun): Promise<boolean> {
-    return owner === this.#owner ? !this.#given.has(id) : this.#owners.isGone(owner);
   }
 
   /** Gives out the run that was abandoned in `next`, or one of all that waits; if that is nothing, `next` stays as it is. */
@@ -269,7 +248,8 @@ class StoreSessionManager implements SessionManager {
     }
     const loaded = await loadWindow(this.#store, sessionId, before, maxBytes);
     if (!loaded) return "moved";
-    const running = withRun(next, { id: runId, turn: randomId(), owner: this.#owner });
+    const owner = await this.#ownership.sureOwner();
+    const running = withRun(next, { id: runId, turn: randomId(), owner });
     const { id, turn, inputs, ended } = running.run;
     const events = next.run ? [] : inputEvents(next.waiting, turn, before.count, loaded);
     const run: Run = {
@@ -304,7 +284,7 @@ function session(sessionId: string, control: Control, events: readonly SessionEv
 }
 
 function checkRun(sessionId: string, control: Control | undefined, run: Run): void {
-  if (control?.run?.id === run.id) return;
+  if (control?.run?.id === run.id && !run.signal?.aborted) return;
   throw new ThreadkeeperError("RUN_LOST", `run ${run.id} may no longer write to session ${sessionId}`, {
     fields: { sessionId, turn: run.turn },
   });

@@ -1,106 +1,133 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { hostname } from "node:os";
+import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLogger } from "../../src/log.ts";
-import { isAlive, Owners } from "../../src/session/owners.ts";
+import { formatOwner, type ProcessMark, thisProcess } from "../../src/session/owner-record.ts";
+import { Owners } from "../../src/session/owners.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import type { Store } from "../../src/session/store/store.ts";
 import { FaultyStore } from "../support/faulty-store.ts";
 import { contents, put } from "../support/store-contract.ts";
 
-describe("The owner of a run", () => {
+describe("Another owner", () => {
   let map: Map<string, string>;
   let store: Store;
-  const record = (fields: object) =>
-    JSON.stringify({ format: 1, host: hostname(), pid: process.pid, start: 0, ...fields });
+  let now: number;
+  let lines: string[];
+  let owners: Owners;
+  const beats = (name: string, beat: number, mark: Partial<ProcessMark> = {}) =>
+    put(store, `owner/${name}`, formatOwner({ ...thisProcess, host: "elsewhere", ...mark }, beat));
 
   beforeEach(() => {
     map = new Map();
     store = openMemoryStore(map);
+    now = 5_000;
+    vi.spyOn(performance, "now").mockImplementation(() => now);
+    lines = [];
+    const log = createLogger({ level: "info", destination: { write: (line) => void lines.push(line) } });
+    owners = new Owners({ store, takeOverMs: 1_000, log });
   });
-  afterEach(() => store.close());
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await store.close();
+  });
 
-  it("is there from its arrival to its goodbye", async () => {
-    const [mine, other] = [new Owners(store, "mine"), new Owners(store, "other")];
-    expect(await other.isGone("mine")).toBe(true);
-    await mine.arrive();
-    expect(await other.isGone("mine")).toBe(false);
-    expect(await mine.isGone("mine")).toBe(false);
-    await mine.leave();
-    expect(await other.isGone("mine")).toBe(true);
-    await mine.leave();
+  it("is gone if it has no record", async () => {
+    expect(await owners.isGone("other")).toBe(true);
+  });
+
+  it("is there while its record moves, however seldom anybody looks", async () => {
+    for (let beat = 0; beat < 5; beat++) {
+      await beats("other", beat);
+      expect(await owners.isGone("other")).toBe(false);
+      now += 10_000;
+    }
+  });
+
+  it("is gone once its record has stood still for the take-over time since it was first seen", async () => {
+    await beats("other", 0);
+    expect(await owners.isGone("other")).toBe(false);
+    now += 999;
+    expect(await owners.isGone("other")).toBe(false);
+    now += 1;
+    expect(await owners.isGone("other")).toBe(true);
     expect(await contents(store)).toEqual({});
+    expect(lines.join()).toContain("gone without a goodbye");
   });
 
-  it("has a name that nobody else may take", async () => {
-    await new Owners(store, "mine").arrive();
-    await expect(new Owners(store, "mine").arrive()).rejects.toThrow("in use");
-  });
-
-  it("is gone if its process on this machine died, and its key is cleared away", async () => {
-    const child = spawn(process.execPath, ["-e", ""]);
-    await once(child, "exit");
-    await put(store, "owner/dead", record({ pid: child.pid }));
-    expect(await new Owners(store, "mine").isGone("dead")).toBe(true);
-    expect(await contents(store)).toEqual({});
-  });
-
-  it("is there if its process on this machine lives", async () => {
-    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
-    await put(store, "owner/alive", record({ pid: child.pid }));
-    expect(await new Owners(store, "mine").isGone("alive")).toBe(false);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    expect(await new Owners(store, "mine").isGone("alive")).toBe(true);
-  });
-
-  it("is gone if this process has the number that it had: a restarted container", async () => {
-    await put(store, "owner/before", record({ start: -5_000_000 }));
-    expect(await new Owners(store, "mine").isGone("before")).toBe(true);
-  });
-
-  it("is there if it is on another machine, of which nothing is known", async () => {
-    await put(store, "owner/elsewhere", record({ host: "elsewhere", pid: 999_999_999 }));
-    expect(await new Owners(store, "mine").isGone("elsewhere")).toBe(false);
-  });
-
-  it("is there if its process is somebody else's", () => {
-    const kill = vi.spyOn(process, "kill").mockImplementation(() => {
-      throw Object.assign(new Error("not permitted"), { code: "EPERM" });
+  it("is looked at with all others, so that its time runs from then on", async () => {
+    await beats("still", 0);
+    await beats("moving", 0);
+    await owners.look();
+    now += 1_000;
+    await beats("moving", 1);
+    await beats("new", 0);
+    await owners.look();
+    expect(await store.keys("owner/")).toEqual(["owner/moving", "owner/new"]);
+    await store.commit({
+      key: "owner/new",
+      was: (await store.get(["owner/new"]))[0]?.version,
+      put: new Map(),
+      remove: ["owner/new"],
     });
-    const here = { host: "here", pid: 1, start: 0 };
-    expect(isAlive({ ...here, pid: 2 }, here)).toBe(true);
-    kill.mockRestore();
+    await owners.look();
+    now += 1_000;
+    // It is another one of that name, and gets the whole time.
+    await beats("new", 0);
+    expect(await owners.isGone("new")).toBe(false);
   });
 
-  it("with a record that cannot be read counts as there, which the log says", async () => {
-    const written = [record({ pid: "5" }), record({ host: 5 }), record({ start: "then" }), "{", record({ format: 99 })];
+  it("gets the whole time anew if this process itself could not look", async () => {
+    await beats("other", 0);
+    await owners.look();
+    now += 5_000;
+    owners.forgetSights();
+    expect(await owners.isGone("other")).toBe(false);
+    now += 1_000;
+    expect(await owners.isGone("other")).toBe(true);
+  });
+
+  it("is gone at once if its process on this machine died", async () => {
+    await beats("dead", 0, { host: thisProcess.host, pid: spawnSync("true").pid });
+    await beats("here", 0, { host: thisProcess.host });
+    await owners.look();
+    expect(await store.keys("owner/")).toEqual(["owner/here"]);
+  });
+
+  it("is there if it beat just as its key was to be removed", async () => {
+    await beats("other", 0);
+    await owners.look();
+    now += 1_000;
+    const { get } = store;
+    vi.spyOn(store, "get").mockImplementationOnce(async (keys) => {
+      const read = await get.call(store, keys);
+      await beats("other", 1);
+      return read;
+    });
+    expect(await owners.isGone("other")).toBe(false);
+    expect(await store.keys("owner/")).toEqual(["owner/other"]);
+  });
+
+  it("with a record that cannot be read is there while that moves, which the log says once", async () => {
     const damages = [
-      ...written.map((text) => () => put(store, "owner/odd", text)),
+      () => put(store, "owner/odd", "{"),
+      () => put(store, "owner/odd", JSON.stringify({ format: 99 })),
       async () => map.set("keyv:owner/odd", "garbage"),
     ];
     for (const damage of damages) {
       await damage();
-      const lines: string[] = [];
-      const log = createLogger({ level: "warn", destination: { write: (line) => void lines.push(line) } });
-      expect(await new Owners(store, "mine", log).isGone("odd")).toBe(false);
-      expect(lines).toHaveLength(1);
-      expect(lines[0]).toContain("owner/odd");
-      expect(await store.keys("owner/")).toEqual(["owner/odd"]);
+      expect(await owners.isGone("odd")).toBe(false);
+      now += 900;
     }
+    expect(lines.filter((line) => line.includes("odd"))).toHaveLength(1);
+    now += 100;
+    expect(await owners.isGone("odd")).toBe(true);
+    expect(await store.keys("")).toEqual([]);
   });
 
   it("in a store that fails is an error, neither gone nor there", async () => {
     const faulty = Object.assign(new FaultyStore(store), { failAt: 1 });
-    await expect(new Owners(faulty, "mine").isGone("other")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-  });
-
-  it("can say goodbye even if its record was damaged meanwhile", async () => {
-    const mine = new Owners(store, "mine");
-    await mine.arrive();
-    map.set("keyv:owner/mine", "garbage");
-    await mine.leave();
-    expect(await store.keys("")).toEqual([]);
+    await expect(new Owners({ store: faulty, takeOverMs: 1 }).isGone("other")).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
   });
 });
