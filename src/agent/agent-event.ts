@@ -13,7 +13,10 @@ export interface Usage {
 
 export type FinishReason = "stop" | "length" | "content-filter" | "step-limit" | "other";
 
-/** What happens in a run, as it happens. Every turn that starts ends with `turn-end` or `turn-failed`, unless its run was taken away (a reset): then the stream just ends. */
+/**
+ * What happens in a run, as it happens. Every turn that starts ends with `turn-end` or `turn-failed`, unless its run was
+ * taken away (a reset) or is left to another process (a shutdown): then the stream just ends.
+ */
 export type AgentEvent =
   | {
       readonly type: "turn-start";

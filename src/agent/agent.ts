@@ -43,8 +43,9 @@ export interface AgentOptions {
 
 export interface ResumeOptions {
   /**
-   * Ends the run. Its reason may be a `ThreadkeeperError` (`RUN_LOST`, `RUN_SHUTDOWN`); any other is a stop. What waits
-   * in the session goes on by the calls that wait for it, or else when somebody calls next.
+   * Ends the run. Its reason may be a `ThreadkeeperError`: `RUN_LOST`, or `RUN_SHUTDOWN`, which leaves the turn to who
+   * takes the session up next; any other is a stop. What waits in the session goes on by the calls that wait for it, or
+   * else when somebody calls next.
    */
   readonly signal?: AbortSignal;
   /** Called once the store has taken or refused the input: from then on, calls that begin later come behind it. */

@@ -121,21 +121,21 @@ export class SessionCalls {
     }
   }
 
-  /** Drives a run, and then those that nobody waits for, until it is aborted. The outcome is the first one's. */
+  /**
+   * Drives a run, and then those that nobody waits for, until it is aborted. The outcome is the first one's. At the end
+   * of the process a turn is left as it is, for the process that comes after.
+   */
   async *#drive(call: Call, first: Run, signal: AbortSignal): AsyncGenerator<AgentEvent, Outcome> {
-    if (hasCode(signal.reason, "RUN_SHUTDOWN")) {
-      this.#release(first);
-      return { error: signal.reason };
-    }
+    const isShutdown = () => hasCode(signal.reason, "RUN_SHUTDOWN");
     let outcome: Outcome;
-    let next: Run | undefined = first;
+    let next: Run | undefined = isShutdown() ? this.#release(first) : first;
     while (next) {
       const run: Run = next;
       next = yield* this.#answer(call, run, signal, (result) => {
         if (run === first) outcome = result;
       });
     }
-    return outcome;
+    return outcome ?? (isShutdown() ? { error: abortReason(signal) } : undefined);
   }
 
   /** One run, until it is given back or let go of. Returns the next one if it falls to this call as well. */

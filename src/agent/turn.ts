@@ -33,7 +33,7 @@ export interface Turn {
   save(ended?: TurnEnd): Promise<void>;
   /**
    * Called once, as soon as it is known what came of the turn, before that is told. Never, if it is left open, since
-   * its reader went away: what is done is saved, and the others' turn goes on elsewhere.
+   * its reader went away from others' turn too, or the process ends: what is done is saved, and it goes on elsewhere.
    */
   settle(outcome: Outcome): void;
 }
@@ -59,10 +59,10 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
   };
   const fail = async (error: ThreadkeeperError): Promise<AgentEvent | undefined> => {
     isOver = true;
-    const staysOpen = turn.isShared && turn.signal.reason instanceof ConsumerGone;
+    const staysOpen = goesOnElsewhere(turn);
     const reference = randomId().slice(0, 6);
-    const ended = answer ? answeredEnd(answer) : failedEnd(error, reference);
-    const notKept = await keepWhatIsDone(turn, error, staysOpen ? undefined : ended);
+    const failed = staysOpen ? undefined : failedEnd(error, reference);
+    const notKept = await keepWhatIsDone(turn, error, answer ? answeredEnd(answer) : failed);
     // Only the save of the whole answer had failed, and it did not fail again.
     if (answer && !notKept) return end(answer);
     // Keeping may have shown that the run was taken away meanwhile.
@@ -86,6 +86,12 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
     clearTimeout(timer);
     if (!isOver) await fail(abortReason(signal));
   }
+}
+
+/** What ends it here does not end it: somebody else is there, or will be, who takes it up. */
+function goesOnElsewhere({ signal, isShared, sessionId }: Turn): boolean {
+  if (signal.reason instanceof ConsumerGone) return isShared;
+  return sessionId !== undefined && hasCode(signal.reason, "RUN_SHUTDOWN");
 }
 
 /** The reason for a run whose consumer stopped pulling. */

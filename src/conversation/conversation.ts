@@ -12,8 +12,8 @@ export interface Conversation {
   resume(sessionId: string): AsyncIterable<TurnEvent>;
   /**
    * Stops in order. No turn begins any more: what waits, and what is still being prepared, is stored for the process
-   * that comes after; a message that comes later yields nothing. What goes on gets `graceMs`; what is left then is told
-   * `RUN_SHUTDOWN`. Resolves when nothing is left and the readers have read to the end, or took too long.
+   * that comes after; a message that comes later yields nothing. What goes on gets `graceMs`; what is left then is handed
+   * back, and goes on in that process. Resolves when nothing is left and the readers have read to the end, or took too long.
    */
   close(graceMs: number): Promise<void>;
 }

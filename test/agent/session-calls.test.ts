@@ -481,7 +481,7 @@ describe("another process", () => {
 describe("shutdown", () => {
   const shutdown = () => new ThreadkeeperError("RUN_SHUTDOWN", "the process stops");
 
-  it("fails the run that is under way and leaves what waits for the process that comes after", async () => {
+  it("leaves the run that is under way, and what waits, for the process that comes after", async () => {
     const all = await agentRoom([["half", forever]]);
     const stop = new AbortController();
     const one = drain(all.agent.stream("first", { ...room, signal: stop.signal }));
@@ -489,12 +489,20 @@ describe("shutdown", () => {
     const two = drain(all.agent.stream("second", { ...room, signal: stop.signal }));
     await taken(all, "run", "waiting");
     stop.abort(shutdown());
-    expect(shape((await one).events)).toEqual(["turn-start", 'text "half"', "turn-failed RUN_SHUTDOWN"]);
+    expect(shape((await one).events)).toEqual(["turn-start", 'text "half"']);
     expect((await two).events).toEqual([]);
     await all.sessions.close();
-    const next = await agentRoom([["after the restart"]], { store: all.store });
+    const next = await agentRoom([["whole"], ["after the restart"]], { store: all.store });
     const { events } = await drain(next.agent.resume("room"));
-    expect(shape(events)).toEqual(["turn-start", 'text "after the restart"', "turn-end stop"]);
+    expect(events[0]).toEqual({ ...(await one).events[0], resumed: true });
+    expect(shape(events)).toEqual([
+      ...["turn-start", 'text "whole"', "turn-end stop"],
+      ...["turn-start", 'text "after the restart"', "turn-end stop"],
+    ]);
+    expect(await transcript(next.sessions)).toEqual([
+      ...["user: first", "assistant: whole"],
+      ...["user: second", "assistant: after the restart"],
+    ]);
   });
 
   it("that reaches a call before its turn begins leaves it for who comes after", async () => {
@@ -511,7 +519,7 @@ describe("shutdown", () => {
   });
 
   it("of some calls does not close the session to others of the same process", async () => {
-    const all = await agentRoom([[forever], ["both"]]);
+    const all = await agentRoom([[forever], ["one"], ["both"]]);
     const stop = new AbortController();
     const one = all.agent.run("first", { ...room, signal: stop.signal });
     await asked(all, 1);
@@ -521,7 +529,7 @@ describe("shutdown", () => {
     await expect(one).rejects.toMatchObject({ code: "RUN_SHUTDOWN" });
     await expect(two).rejects.toMatchObject({ code: "RUN_SHUTDOWN" });
     expect((await all.agent.run("third", room))?.text).toBe("both");
-    expect(all.model.promptOf(1)).toMatch(/second[\s\S]*third/);
+    expect(all.model.promptOf(2)).toMatch(/second[\s\S]*third/);
   });
 });
 
