@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { adopted, beginReading, type DrawnMessage, readOn } from "./adoption.ts";
 import { discordCode, isGone, isPassing } from "./discord-error.ts";
 import { type Drawing, nextStep, type Step, urgency } from "./drawing.ts";
 import type { MessageWriter } from "./message-writer.ts";
@@ -61,9 +62,10 @@ export class ChannelPump {
     if (!this.#running) void this.#run();
   }
 
-  /** Forgets a drawing; what is on Discord stays. */
+  /** Forgets a drawing; what is on Discord stays. What is in flight is called back as far as it can be. */
   drop(drawing: Drawing): void {
     this.#drawings.delete(drawing);
+    drawing.left.abort();
     this.#typing.look();
     this.#wake?.();
   }
@@ -87,8 +89,13 @@ export class ChannelPump {
     let best: Drawing | undefined;
     for (const drawing of this.#drawings) {
       if (!nextStep(drawing)) {
-        if (drawing.view.finished) this.#leave(drawing);
-        continue;
+        if (!drawing.view.finished) continue;
+        if (!drawing.readAgain) {
+          this.#leave(drawing);
+          continue;
+        }
+        drawing.readAgain = false;
+        drawing.reading = beginReading(drawing.place);
       }
       if (!best || before(drawing, best, now)) best = drawing;
     }
@@ -126,28 +133,43 @@ export class ChannelPump {
   async #take(drawing: Drawing, step: Step): Promise<void> {
     try {
       await this.#perform(drawing, step);
-      drawing.failures = 0;
+      // A look that succeeds says nothing about the send that it was for.
+      if (step.do !== "read") drawing.failures = 0;
     } catch (error) {
-      if (isGone(error)) settleAsGone(drawing, step);
-      else if (isPassing(error) && drawing.failures < mostFailures) this.#retryLater(drawing, error);
-      else this.#fail(drawing, error);
+      if (!this.#drawings.has(drawing)) return;
+      if (isGone(error) && step.do !== "read") settleAsGone(drawing, step);
+      else if (isPassing(error) && drawing.failures < mostFailures) {
+        this.#retryLater(drawing, error);
+        // It may have got through, and not its answer.
+        if (step.do === "send" && drawing.view.turn !== undefined) drawing.reading = beginReading(drawing.place);
+      } else this.#fail(drawing, error);
     }
     drawing.drawnAt = Date.now();
   }
 
-  async #perform({ place, nonce, messages }: Drawing, step: Step): Promise<void> {
+  async #perform(drawing: Drawing, step: Step): Promise<void> {
     const { writer, channel } = this.#plan;
-    const message = messages[step.index];
+    const { place, messages, left, view } = drawing;
+    if (step.do === "read") {
+      const page = await writer.read(channel, step.reading.after, left.signal);
+      const { reading, isWhole } = readOn(step.reading, page, place);
+      drawing.reading = isWhole ? undefined : reading;
+      if (isWhole) drawing.messages = adopted(messages, reading.found, place, drawing.view.chunks);
+      return;
+    }
+    const id = messages[step.index]?.id;
     if (step.do === "send") {
       await this.#typing.settled();
-      const options = { nonce: `${nonce}.${step.index}`, reply: step.index === 0 };
-      messages.push({ id: await writer.send(place, step.content, options), content: step.content });
-    } else if (step.do === "edit" && message?.id !== undefined) {
-      await writer.edit(channel, message.id, step.content);
-      message.content = step.content;
+      const kind = view.turn === undefined ? "notice" : "chunk";
+      const nonce = `${drawing.nonce}.${step.index}`;
+      const options = { nonce, reply: step.index === 0, kind, signal: left.signal } as const;
+      drawing.messages = [...messages, await writer.send(place, step.content, options)];
+    } else if (step.do === "edit") {
+      if (id !== undefined) await writer.edit(channel, id, step.content, left.signal);
+      drawing.messages = messages.with(step.index, { id, content: step.content });
     } else {
-      if (message?.id !== undefined) await writer.remove(channel, message.id);
-      messages.pop();
+      if (id !== undefined) await writer.remove(channel, id, left.signal);
+      drawing.messages = messages.slice(0, -1);
     }
   }
 
@@ -202,8 +224,8 @@ function before(one: Drawing, other: Drawing, now: number): boolean {
 }
 
 /** 10008: somebody deleted the message. It stays deleted, and what comes behind it goes on. */
-function settleAsGone({ messages }: Drawing, step: Step): void {
-  const message = messages[step.index];
-  if (message) message.id = undefined;
-  else if (step.do === "send") messages.push({ id: undefined, content: step.content });
+function settleAsGone(drawing: Drawing, step: Exclude<Step, { readonly do: "read" }>): void {
+  const { messages } = drawing;
+  const gone: DrawnMessage = { id: undefined, content: step.do === "remove" ? "" : step.content };
+  drawing.messages = [...messages.slice(0, step.index), gone, ...messages.slice(step.index + 1)];
 }

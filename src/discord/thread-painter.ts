@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../log.ts";
 import type { Painter, ReplyView } from "../reply/reply-view.ts";
+import { beginReading } from "./adoption.ts";
 import { ChannelPump } from "./channel-pump.ts";
 import { discordCode } from "./discord-error.ts";
 import type { Drawing } from "./drawing.ts";
@@ -46,6 +47,9 @@ export class ThreadPainter implements Painter {
       if (view.finished) this.#givenUp.delete(key);
       return;
     }
+    const known = this.#drawings.get(key);
+    // What was drawn here before somebody else had it is not all there is.
+    if (known && view.resumed && !known.view.resumed) this.#leave(known);
     const drawing = this.#drawings.get(key) ?? newDrawing(key, place, view);
     drawing.view = view;
     this.#drawings.set(key, drawing);
@@ -59,18 +63,14 @@ export class ThreadPainter implements Painter {
     if (view.turn === undefined) return;
     this.#givenUp.delete(view.turn);
     const drawing = this.#drawings.get(view.turn);
-    if (!drawing) return;
-    this.#pumps.get(drawing.place.channel)?.drop(drawing);
-    this.#done(drawing);
+    // Another stream may draw the turn by now.
+    if (drawing?.view === view) this.#leave(drawing);
   }
 
   /** Nothing more is sent; whoever waits for a drawing is let go. */
   close(): void {
     this.#closed = true;
-    for (const drawing of [...this.#drawings.values()]) {
-      this.#pumps.get(drawing.place.channel)?.drop(drawing);
-      this.#done(drawing);
-    }
+    for (const drawing of [...this.#drawings.values()]) this.#leave(drawing);
   }
 
   #pump(channel: string): ChannelPump {
@@ -99,6 +99,11 @@ export class ThreadPainter implements Painter {
     });
   }
 
+  #leave(drawing: Drawing): void {
+    this.#pumps.get(drawing.place.channel)?.drop(drawing);
+    this.#done(drawing);
+  }
+
   #done(drawing: Drawing): void {
     this.#drawings.delete(drawing.nonce);
     this.#waiting.get(drawing)?.();
@@ -116,5 +121,17 @@ export class ThreadPainter implements Painter {
 }
 
 function newDrawing(nonce: string, place: Place, view: ReplyView): Drawing {
-  return { nonce, place, view, messages: [], drawnAt: 0, failures: 0, notBefore: 0 };
+  const isResumed = view.resumed === true;
+  return {
+    nonce,
+    place,
+    view,
+    messages: [],
+    reading: isResumed ? beginReading(place) : undefined,
+    readAgain: isResumed,
+    drawnAt: 0,
+    failures: 0,
+    notBefore: 0,
+    left: new AbortController(),
+  };
 }

@@ -1,4 +1,4 @@
-import { Client, MessageFlags } from "discord.js";
+import { Client, type ClientUser, MessageFlags } from "discord.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { discordCode, isGone } from "../../src/discord/discord-error.ts";
 import { createMessageWriter, type MessageWriter } from "../../src/discord/message-writer.ts";
@@ -7,12 +7,13 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
 let sandbox: Sandbox;
 let client: Client;
 let writer: MessageWriter;
+const chunk = { reply: true, kind: "chunk" } as const;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ limits: false });
   client = new Client({ intents: [], rest: { api: sandbox.api } });
   client.rest.setToken(sandbox.botToken);
-  writer = createMessageWriter(client);
+  writer = createMessageWriter({ rest: client.rest, user: { id: sandbox.bot.id } as ClientUser });
 });
 
 afterAll(async () => {
@@ -29,8 +30,8 @@ describe("a message", () => {
     const question = sandbox.owner.says("general", "hello");
     const place = { channel: sandbox.general.id, message: question.id };
     const words = `@everyone <@${sandbox.owner.id}> https://example.org`;
-    const id = await writer.send(place, words, { nonce: "turn.0", reply: true });
-    expect(await writer.send(place, "again", { nonce: "turn.0", reply: true })).toBe(id);
+    const { id } = await writer.send(place, words, { ...chunk, nonce: "turn.0" });
+    expect(await writer.send(place, "again", { ...chunk, nonce: "turn.0" })).toEqual({ id, content: words });
     expect(standing(id)).toMatchObject({
       content: words,
       reference: { messageId: question.id },
@@ -42,24 +43,28 @@ describe("a message", () => {
 
   it("is sent without a reply where there is nothing to reply to, or it is gone", async () => {
     const channel = sandbox.general.id;
-    const plain = await writer.send({ channel }, "plain", { nonce: "a.0", reply: true });
-    const second = await writer.send({ channel, message: plain }, "second", { nonce: "a.1", reply: false });
+    const { id: plain } = await writer.send({ channel }, "plain", { ...chunk, nonce: "a.0" });
+    const { id: second } = await writer.send({ channel, message: plain }, "second", {
+      ...chunk,
+      nonce: "a.1",
+      reply: false,
+    });
     const question = sandbox.owner.says("general", "hello");
     sandbox.owner.deletes(question);
-    const gone = await writer.send({ channel, message: question.id }, "late", { nonce: "b.0", reply: true });
+    const { id: gone } = await writer.send({ channel, message: question.id }, "late", { ...chunk, nonce: "b.0" });
     for (const id of [plain, second]) expect(standing(id)?.reference).toBeUndefined();
     expect(standing(gone)?.content).toBe("late");
   });
 
   it("is edited and removed, and is gone when somebody else removed it", async () => {
     const channel = sandbox.general.id;
-    const id = await writer.send({ channel }, "one", { nonce: "c.0", reply: false });
+    const { id } = await writer.send({ channel }, "one", { ...chunk, nonce: "c.0", reply: false });
     await writer.edit(channel, id, "two @everyone");
     expect(standing(id)).toMatchObject({ content: "two @everyone", pinged: { everyone: false } });
     await writer.remove(channel, id);
     expect(standing(id)).toBeUndefined();
     await expect(writer.edit(channel, id, "three")).rejects.toSatisfy(isGone);
-    await expect(writer.send({ channel }, "one", { nonce: "c.0", reply: false })).rejects.toSatisfy(isGone);
+    await expect(writer.send({ channel }, "one", { ...chunk, nonce: "c.0", reply: false })).rejects.toSatisfy(isGone);
     await expect(writer.edit("1", id, "three")).rejects.toSatisfy((error) => discordCode(error) === 10003);
   });
 

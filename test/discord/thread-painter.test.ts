@@ -145,11 +145,11 @@ describe("the drawing of a turn", () => {
   });
 
   it("of a turn that was taken away stops, and what is there stays", async () => {
-    const last = view("turn", ["so far"]);
-    await painter.draw(last);
+    await painter.draw(view("turn", ["so far"]));
     await vi.advanceTimersByTimeAsync(100);
-    await painter.draw(view("turn", ["so far and further"]));
-    painter.drop(last);
+    const newer = view("turn", ["so far and further"]);
+    await painter.draw(newer);
+    painter.drop(newer);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(channels.text("thread")).toEqual(["so far"]);
     expect(channels.requests.filter(({ what }) => what === "typing")).toEqual([]);
@@ -181,11 +181,119 @@ describe("the drawing of a turn", () => {
     expect(channels.requests).toEqual([]);
   });
 
+  it("calls back what is in flight when it is taken away, or the painter closes", async () => {
+    for (const leave of [(last: ReplyView) => painter.drop(last), () => painter.close()]) {
+      channels = new MemoryChannels();
+      painter = paintOn(channels);
+      const newest = view("turn", ["one"]);
+      await painter.draw(newest);
+      await vi.advanceTimersByTimeAsync(10);
+      leave(newest);
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(channels.posted).toEqual([]);
+      expect(channels.requests).toHaveLength(1);
+    }
+  });
+
   it("lets whoever waits go when the painter closes", async () => {
     const end = watch(painter.draw(view("turn", ["one"], finished)));
     painter.close();
     await vi.advanceTimersByTimeAsync(0);
     expect(end.done).toBe(true);
+  });
+});
+
+describe("the drawing of a turn that somebody else began", () => {
+  const resumed = { resumed: true } as const;
+  const chunks = ["one", "two", "three"];
+
+  beforeEach(() => {
+    channels.knowsNonces = false;
+  });
+
+  const changes = () => channels.requests.filter(({ what }) => ["send", "edit", "remove"].includes(what));
+
+  it("goes on behind what stands, of which it posts nothing twice", async () => {
+    channels.post("thread", "one", { replyTo: "question" });
+    channels.post("thread", "tw");
+    void painter.draw(view("turn", chunks, { ...finished, ...resumed }));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(channels.text("thread")).toEqual(chunks);
+    expect(changes().map(({ what }) => what)).toEqual(["edit", "send"]);
+  });
+
+  it("reads nothing while there is nothing to draw, and once in the beginning and once at the end then", async () => {
+    await painter.draw(view("turn", [], resumed));
+    await vi.advanceTimersByTimeAsync(100);
+    const reads = () => channels.requests.filter(({ what }) => what === "read").length;
+    expect(reads()).toBe(0);
+    for (const text of ["o", "on", "one"]) {
+      await painter.draw(view("turn", [text], resumed));
+      await vi.advanceTimersByTimeAsync(2_000);
+    }
+    expect(reads()).toBe(1);
+    const end = watch(painter.draw(view("turn", ["one"], { ...finished, ...resumed })));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([reads(), end.done]).toEqual([2, true]);
+  });
+
+  it("never draws blind: a reading that fails is tried again, and one that fails for good is told", async () => {
+    channels.post("thread", "one", { replyTo: "question" });
+    channels.readFailures.push(broken(), broken());
+    void painter.draw(view("turn", chunks, { ...finished, ...resumed }));
+    await vi.advanceTimersByTimeAsync(600);
+    expect(changes()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(channels.text("thread")).toEqual(chunks);
+    channels.readFailures.push(...Array.from({ length: 6 }, broken));
+    const end = watch(painter.draw(view("other", ["four"], { ...finished, ...resumed })));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(end.done).toBe(true);
+    expect(channels.text("thread")).toEqual([...chunks, apology]);
+  });
+
+  it("takes nothing for its own that is a notice or another turn's", async () => {
+    channels.post("thread", "You are too many.", { replyTo: "question", kind: "notice" });
+    channels.post("thread", "another", { replyTo: "other" });
+    void painter.draw(view("turn", ["one"], { ...finished, ...resumed }));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(channels.text("thread")).toEqual(["You are too many.", "another", "one"]);
+  });
+
+  it("takes away what the other one, which did not know yet that it was over, has still posted or changed", async () => {
+    channels.post("thread", "one", { replyTo: "question" });
+    await painter.draw(view("turn", ["one", "two"], resumed));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(channels.text("thread")).toEqual(["one", "two"]);
+    channels.post("thread", "two");
+    const [first] = channels.posted;
+    if (first) first.content = "on";
+    const end = watch(painter.draw(view("turn", chunks, { ...finished, ...resumed })));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(end.done).toBe(true);
+    expect(channels.text("thread")).toEqual(chunks);
+  });
+
+  it("shows no less than was shown, until the end", async () => {
+    for (const text of chunks) channels.post("thread", text, { replyTo: text === "one" ? "question" : undefined });
+    await painter.draw(view("turn", ["o"], resumed));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(channels.text("thread")).toEqual(chunks);
+    void painter.draw(view("turn", ["other"], { ...finished, ...resumed }));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(channels.text("thread")).toEqual(["other"]);
+  });
+
+  it("begins anew where this process itself had begun it and lost it", async () => {
+    const before = view("turn", ["one"]);
+    await painter.draw(before);
+    await vi.advanceTimersByTimeAsync(2_000);
+    channels.post("thread", "two");
+    void painter.draw(view("turn", chunks, { ...finished, ...resumed }));
+    // The stream that was lost ends late, and takes nothing along.
+    painter.drop(before);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(channels.text("thread")).toEqual(chunks);
   });
 });
 
@@ -268,6 +376,20 @@ describe("a chunk that fails", () => {
     expect(channels.text("thread")).toEqual(five);
   });
 
+  it("but whose message stands, since only the answer was lost, is not posted twice, and ends with the newest words", async () => {
+    for (const knowsNonces of [true, false]) {
+      channels = new MemoryChannels();
+      channels.knowsNonces = knowsNonces;
+      const painter = paintOn(channels);
+      channels.loseAnswer(broken());
+      await painter.draw(view("turn", ["one"]));
+      await vi.advanceTimersByTimeAsync(100);
+      void painter.draw(view("turn", ["one and more", "two"], finished));
+      await vi.advanceTimersByTimeAsync(20_000);
+      expect(channels.text("thread")).toEqual(["one and more", "two"]);
+    }
+  });
+
   it("for good is told in a short notice, and nothing after it is posted", async () => {
     channels.failures.push(undefined, undefined, ...Array.from({ length: 6 }, broken));
     const end = watch(painter.draw(view("turn", five, finished)));
@@ -322,7 +444,8 @@ describe("a chunk that fails", () => {
     channels.failures.push(broken());
     void painter.draw(view("turn", ["one"], finished));
     await vi.advanceTimersByTimeAsync(30);
-    void painter.draw(view("other", ["hello"], finished));
+    const replyTo = { channel: "thread", message: "next" };
+    void painter.draw(view("other", ["hello"], { ...finished, replyTo }));
     await vi.advanceTimersByTimeAsync(100);
     expect(channels.text("thread")).toEqual(["hello"]);
     await vi.advanceTimersByTimeAsync(5_000);

@@ -26,8 +26,9 @@ export function postMessage(world: World, authorId: string, channelId: string, d
     authorId,
     channelId,
     draft,
-    type: draft.replyTo ? MessageType.Reply : MessageType.Default,
-    ...(draft.replyTo && { reference: { channelId, messageId: draft.replyTo.messageId } }),
+    // Where it doesn't matter that the message is gone, what is sent is no reply.
+    type: repliedTo ? MessageType.Reply : MessageType.Default,
+    ...(repliedTo && { reference: { channelId, messageId: repliedTo.id } }),
     repliedTo,
   });
 }

@@ -1,10 +1,12 @@
-import type { MessageWriter } from "../../../src/discord/message-writer.ts";
+import type { ChannelPage } from "../../../src/discord/adoption.ts";
+import type { MessageWriter, SendOptions } from "../../../src/discord/message-writer.ts";
 
 interface Posted {
   readonly id: string;
   readonly channel: string;
   readonly replyTo: string | undefined;
   readonly nonce: string;
+  readonly kind: SendOptions["kind"];
   content: string;
 }
 
@@ -14,23 +16,54 @@ export class MemoryChannels implements MessageWriter {
   readonly requests: { readonly what: string; readonly channel: string; readonly at: number }[] = [];
   /** Errors that the next requests meet, in order; `undefined`: none. Typing is not counted. */
   readonly failures: unknown[] = [];
+  /** The same for requests that read. */
+  readonly readFailures: unknown[] = [];
+  /** Whether a nonce is known for ever, or not at all. */
+  knowsNonces = true;
   /** How long a typing call takes. */
   typingMs = 0;
+  readonly #lost: unknown[] = [];
   #open = 0;
+  #sent = 0;
   /** The most requests that were ever under way at once, typing left out. */
   mostAtOnce = 0;
 
   async send(
     place: { readonly channel: string; readonly message?: string },
     content: string,
-    { nonce, reply }: { readonly nonce: string; readonly reply: boolean },
-  ): Promise<string> {
+    { nonce, reply, kind, signal }: SendOptions,
+  ): Promise<{ readonly id: string; readonly content: string }> {
     await this.#request("send", place.channel);
-    const before = this.posted.find((message) => message.nonce === nonce);
-    if (before) return before.id;
-    const id = `m${this.posted.length}`;
-    this.posted.push({ id, channel: place.channel, replyTo: reply ? place.message : undefined, nonce, content });
-    return id;
+    signal?.throwIfAborted();
+    const before = this.knowsNonces && this.posted.find((message) => message.nonce === nonce);
+    const options = { nonce, replyTo: reply ? place.message : undefined, kind };
+    const { id, content: standing } = before || this.post(place.channel, content, options);
+    const lost = this.#lost.shift();
+    if (lost !== undefined) throw lost;
+    return { id, content: standing };
+  }
+
+  /** The next send is carried out, and its answer is this error. */
+  loseAnswer(error: unknown): void {
+    this.#lost.push(error);
+  }
+
+  /** Somebody has sent a message. */
+  post(channel: string, content: string, options: Partial<Omit<Posted, "id" | "channel" | "content">> = {}): Posted {
+    this.#sent += 1;
+    const defaults = { replyTo: undefined, nonce: "", kind: "chunk" } as const;
+    const posted: Posted = { ...defaults, ...options, id: `m${this.#sent}`, channel, content };
+    this.posted.push(posted);
+    return posted;
+  }
+
+  /** One page holds it all. */
+  async read(channel: string): Promise<ChannelPage> {
+    this.requests.push({ what: "read", channel, at: Date.now() });
+    const failure = this.readFailures.shift();
+    if (failure !== undefined) throw failure;
+    const chunks = this.posted.filter((message) => message.channel === channel && message.kind === "chunk");
+    return { chunks: chunks.map(({ id, content, replyTo }) => ({ id, content, replyTo })), next: undefined };
   }
 
   async edit(channel: string, message: string, content: string): Promise<void> {
