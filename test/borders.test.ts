@@ -28,7 +28,7 @@ const borders: Record<string, Border> = {
   session: { ours: ["errors", "log"], packages: [], typesOnly: ["ai"] },
   "session/store": {
     ours: ["errors", "log", "session"],
-    packages: ["keyv", "@keyv/sqlite", "@keyv/postgres", "@keyv/redis"],
+    packages: ["keyv", "@keyv/sqlite", "@keyv/postgres", "pg", "@keyv/redis"],
   },
   agent: { ours: ["errors", "log", "session"], packages: ["ai", ...providers, "zod", "p-limit"] },
   conversation: { ours: ["errors", "log", "agent", "session"], packages: [] },

@@ -5,6 +5,8 @@ import type { Commit, Store } from "../../src/session/store/store.ts";
 
 /** Where a store keeps its data, so that it can be opened more than once, also at the same time. */
 export interface StorePlace {
+  /** By which another process opens it; `undefined`: no other process can. */
+  readonly setting?: string;
   open(): Promise<Store>;
   /** Makes the value of `key` unreadable: neither ours nor Keyv's. */
   spoil(key: string): Promise<void>;

@@ -1,3 +1,5 @@
+import type { Stored } from "./store.ts";
+
 /**
  * How a value stands in the store: `{"value":"…"}`, which is what Keyv itself would write, so that a plain
  * `new Keyv(adapter).get(key)` reads the same string. Ours is made by `JSON.stringify`, which is several times faster,
@@ -15,3 +17,16 @@ export const keyvText = {
     return { value: value.startsWith(":") ? value.slice(1) : value };
   },
 };
+
+/**
+ * A stored cell, which is its own version. Other programs may have put anything there, NULL and blobs too: as a
+ * version each is as good as a text.
+ */
+export function storedText(cell: unknown): Stored {
+  const version = cell as string;
+  try {
+    return { value: keyvText.deserialize(version).value, version };
+  } catch {
+    return { value: undefined, version };
+  }
+}

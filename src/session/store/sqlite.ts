@@ -1,16 +1,13 @@
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { KeyvSqlite } from "@keyv/sqlite";
-import { Keyv } from "keyv";
 import { hasCode, ThreadkeeperError } from "../../errors.ts";
 import { type Logger, silentLogger } from "../../log.ts";
-import { Lanes } from "../lanes.ts";
-import { randomId } from "../random-id.ts";
-import { Batches } from "./batches.ts";
-import { checkCommit } from "./check-commit.ts";
-import { chooseCommits } from "./choose-commits.ts";
+import { BatchedStore, type Database, type KeyRange } from "./batched-store.ts";
 import { commitStatement, type GuardedRows, removalTriggers } from "./commit-statement.ts";
-import { keyvText } from "./keyv-text.ts";
+import { defaultNamespace, keyvOf } from "./keyv-of.ts";
+import { keyvText, storedText } from "./keyv-text.ts";
+import { probe } from "./probe.ts";
 import { sqliteError } from "./sqlite-error.ts";
 import { prepareFile } from "./sqlite-file.ts";
 import type { Commit, Committed, Store, Stored } from "./store.ts";
@@ -21,19 +18,13 @@ export interface SqliteOptions {
   readonly busyTimeout?: number;
 }
 
-/** What Keyv puts before a key; its own default, so that a plain Keyv on the file finds the same. */
-const namespace = "keyv";
-const physical = (key: string): string => `${namespace}:${key}`;
+const physical = (key: string): string => `${defaultNamespace}:${key}`;
+const logical = (key: string): string => key.slice(defaultNamespace.length + 1);
 
 const getSql = "SELECT key, value FROM keyv WHERE key IN (SELECT value FROM json_each(?))";
 const keysSql = "SELECT key FROM keyv WHERE key >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?";
 
 type Row = Record<string, unknown>;
-interface Read {
-  readonly keys: readonly string[];
-}
-
-const maxReads = 64;
 
 /**
  * Opens the SQLite file at `path`, which is made if it is absent.
@@ -44,100 +35,59 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   const file = resolve(path);
   const description = `SQLite file ${file}`;
   await prepareFile(file, description, log);
-  const store = new SqliteStore(file, description, busyTimeout, log);
-  await store.open();
-  return store;
+  const database = new SqliteDatabase(file, description, busyTimeout, log);
+  return database.open();
 }
 
-class SqliteStore implements Store {
+class SqliteDatabase implements Database {
   readonly description: string;
   readonly #log: Logger;
   readonly #busyTimeout: number;
   readonly #adapter: KeyvSqlite;
-  readonly #keyv: Keyv<string>;
-  readonly #commits = new Batches<Commit, Committed | undefined>({
-    choose: chooseCommits,
-    run: (changes) => this.#write(changes),
-    // A value that cannot be stored is its own commit's fault; a store that cannot write is everybody's.
-    mayBeOneJobs: (error) => hasCode(error, "UNEXPECTED"),
-  });
-  // A connection does one thing at a time: reads that queued in the driver would only fill the thread pool that the
-  // whole process shares.
-  readonly #reads = new Batches<Read, (Stored | undefined)[]>({
-    choose: (waiting) => waiting.slice(0, maxReads),
-    run: (reads) => this.#readAll(reads),
-    // A damaged page is the trouble of those who want it; a lock is everybody's, and nobody should wait twice.
-    mayBeOneJobs: (error) => !hasCode(error, "STORE_BUSY", "STORE_CLOSED"),
-  });
-  readonly #lists = new Lanes();
   /** Something forgotten is still in the log, because another process was reading it: when to try again. */
   #checkpointDue: number | undefined;
-  #closing: Promise<void> | undefined;
 
   constructor(file: string, description: string, busyTimeout: number, log: Logger) {
     this.description = description;
     this.#busyTimeout = busyTimeout;
     this.#log = log;
     this.#adapter = new KeyvSqlite({ uri: `sqlite://${file}`, busyTimeout });
-    this.#keyv = new Keyv<string>({
-      store: this.#adapter,
-      namespace,
-      throwOnErrors: true,
-      serialize: (data) => keyvText.serialize(data as { value: string }),
-      deserialize: (text) => keyvText.deserialize(text) as never,
-    });
-    // What fails is thrown too; but an "error" event that nobody listens to would end the process.
-    this.#keyv.on("error", (error: unknown) => log.debug({ err: error }, "Keyv reported an error"));
   }
 
-  async open(): Promise<void> {
+  async open(): Promise<Store> {
+    const store = new BatchedStore(this);
     try {
+      const keyv = keyvOf(this.#adapter, { log: this.#log });
       await this.#set("busy_timeout", this.#busyTimeout, this.#busyTimeout);
       await this.#set("journal_mode", "WAL", "wal");
       await this.#set("synchronous", "FULL", 2);
       await this.#set("secure_delete", "ON", 1);
       await this.#set("temp_store", "MEMORY", 2);
       for (const sql of removalTriggers) await this.#query(sql);
-      await this.#probe();
+      await probe(keyv, store, (error) => sqliteError(error, this.description));
+      return store;
     } catch (error) {
       await this.#adapter.disconnect().catch(() => undefined);
       throw error;
     }
   }
 
-  async get(keys: readonly string[]): Promise<(Stored | undefined)[]> {
-    this.#checkOpen();
-    return this.#reads.add({ keys });
+  async read(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    const rows = await this.#query(getSql, JSON.stringify(keys.map(physical)));
+    return new Map(rows.map((row) => [logical(row["key"] as string), storedText(row["value"])]));
   }
 
-  async commit(change: Commit): Promise<Committed | undefined> {
-    this.#checkOpen();
-    checkCommit(change);
-    return this.#commits.add(change);
+  async list({ from, after, end, limit }: KeyRange): Promise<string[]> {
+    const rows = await this.#query(keysSql, physical(from), physical(after), physical(end), limit);
+    return rows.map((row) => logical(row["key"] as string));
   }
 
-  async keys(prefix: string, { after = "", limit = 1000 } = {}): Promise<string[]> {
-    this.#checkOpen();
-    // No key has a character as high as the one that ends the range.
-    const range = [physical(prefix), physical(after), `${physical(prefix)}\x7f`, limit];
-    const rows = await this.#lists.run("", () => this.#query(keysSql, ...range));
-    return rows.map((row) => (row["key"] as string).slice(namespace.length + 1));
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#end();
-    return this.#closing;
-  }
-
-  async #end(): Promise<void> {
-    await this.#commits.idle();
-    await this.#reads.idle();
-    await this.#lists.idle();
+  async end(): Promise<void> {
     if (this.#checkpointDue !== undefined) await this.#checkpoint();
     await this.#adapter.disconnect();
   }
 
-  async #write(changes: readonly Commit[]): Promise<(Committed | undefined)[]> {
+  async write(changes: readonly Commit[]): Promise<(Committed | undefined)[]> {
     const commits = changes.map(guardedRows);
     const { sql, parameters } = commitStatement(commits);
     const written = new Set((await this.#query(sql, ...parameters)).map((row) => row["key"]));
@@ -167,22 +117,6 @@ class SqliteStore implements Store {
     }
   }
 
-  /** Whether what is written comes back, to Keyv and to us, so that no failure waits for the first turn. */
-  async #probe(): Promise<void> {
-    const key = `probe/${randomId()}`;
-    let seen: string | undefined;
-    try {
-      await this.#keyv.set(key, key);
-      seen = await this.#keyv.get(key);
-    } catch (error) {
-      throw sqliteError(error, this.description);
-    }
-    const [stored] = await this.get([key]);
-    const gone = await this.#commits.add({ key, was: stored?.version, put: new Map(), remove: [key] });
-    if (seen !== key || stored?.value !== key || !gone)
-      throw this.#unusable("does not give back what was written to it");
-  }
-
   async #set(setting: string, value: string | number, expected: string | number): Promise<void> {
     const deadline = Date.now() + this.#busyTimeout;
     for (;;) {
@@ -197,7 +131,10 @@ class SqliteStore implements Store {
     }
     const [row] = await this.#query(`PRAGMA ${setting}`);
     const actual = Object.values(row ?? {})[0];
-    if (actual !== expected) throw this.#unusable(`does not take ${setting}=${value} (it stays ${actual})`);
+    if (actual !== expected) {
+      const why = `does not take ${setting}=${value} (it stays ${actual})`;
+      throw new ThreadkeeperError("STORE_UNAVAILABLE", `${this.description} ${why}`);
+    }
   }
 
   async #query(sql: string, ...parameters: unknown[]): Promise<Row[]> {
@@ -206,33 +143,6 @@ class SqliteStore implements Store {
     } catch (error) {
       throw sqliteError(error, this.description);
     }
-  }
-
-  async #readAll(reads: readonly Read[]): Promise<(Stored | undefined)[][]> {
-    const asked = reads.map(({ keys }) => keys.map(physical));
-    const found = new Map<string, Stored>();
-    for (const row of await this.#query(getSql, JSON.stringify(asked.flat()))) {
-      found.set(row["key"] as string, stored(row["value"]));
-    }
-    return asked.map((keys) => keys.map((key) => found.get(key)));
-  }
-
-  #unusable(why: string): ThreadkeeperError {
-    return new ThreadkeeperError("STORE_UNAVAILABLE", `${this.description} ${why}`);
-  }
-
-  #checkOpen(): void {
-    if (this.#closing) throw new ThreadkeeperError("STORE_CLOSED", `${this.description} is closed`);
-  }
-}
-
-/** Other programs may have put anything there, NULL and blobs too: as a version each is as good as a text. */
-function stored(cell: unknown): Stored {
-  const version = cell as string;
-  try {
-    return { value: keyvText.deserialize(version).value, version };
-  } catch {
-    return { value: undefined, version };
   }
 }
 

@@ -42,7 +42,7 @@ describe("The setting of a store", () => {
       "sqlite::memory:",
       "sqlite://:memory:",
       "data/sessions",
-      "redis://me:hidden@host/x.db",
+      "mysql://me:hidden@host/x.db",
       "file:x.db",
       "sqlite:file:x.db?mode=memory",
     ];
