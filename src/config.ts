@@ -41,6 +41,7 @@ export const settings = z.object({
   MAX_OUTPUT_TOKENS: whole("tokens", 16, 200_000, 4096),
   MAX_STEPS: whole("steps", 1, 100, 12),
   RUN_DEADLINE_SECONDS: whole("seconds", 5, 3600, 300),
+  TAKE_OVER_SECONDS: whole("seconds", 2, 600, 20),
   ALLOWED_BOTS: snowflakes,
   LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
   LOG_FORMAT: oneOf(["auto", "pretty", "json"]).default("auto"),
@@ -67,6 +68,8 @@ export interface Config {
   readonly sessionStore: string | undefined;
   readonly maxSteps: number;
   readonly deadlineMs: number;
+  /** After how long without a sign of life another process goes on with what this one began. */
+  readonly takeOverMs: number;
   readonly allowedBots: readonly string[];
   readonly log: { readonly level: Settings["LOG_LEVEL"]; readonly format: Settings["LOG_FORMAT"] };
   /** Tokens and keys, so that the log can leave them out. */
@@ -126,6 +129,7 @@ function toConfig(values: Settings): Config {
     sessionStore: values.SESSION_STORE,
     maxSteps: values.MAX_STEPS,
     deadlineMs: values.RUN_DEADLINE_SECONDS * 1000,
+    takeOverMs: values.TAKE_OVER_SECONDS * 1000,
     allowedBots: values.ALLOWED_BOTS,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     secrets,

@@ -43,8 +43,14 @@ export async function startBot(plan: BotPlan): Promise<RunningBot> {
   const model = resolveModel(config.model.setting, config.model);
   const store = await openStore(plan.store, { log });
   const opened: (() => Promise<void>)[] = [() => store.close()];
+  let isListening = () => false;
   try {
-    const sessions = await openSessions({ store, log });
+    const sessions = await openSessions({
+      store,
+      log,
+      takeOverMs: config.takeOverMs,
+      isListening: () => isListening(),
+    });
     opened.unshift(() => sessions.close());
     const agent = new Agent({
       model,
@@ -60,15 +66,18 @@ export async function startBot(plan: BotPlan): Promise<RunningBot> {
     const bot = createBot({
       ...plan.discord,
       conversation,
+      ownsTurns: () => sessions.isPresent(),
       allowedBots: config.allowedBots,
       modelName: config.model.setting === "demo" ? "the built-in demo model" : config.model.setting,
       log,
       ...(plan.onShutOut && { onShutOut: plan.onShutOut }),
     });
+    isListening = () => bot.isListening();
     // Before anything new can come in: what a process that is gone left behind.
     const unfinished = await sessions.unfinished();
     const ready = await bot.start();
     bot.resume(unfinished);
+    sessions.onUnfinished((sessionIds) => bot.resume(sessionIds));
     const daily = setInterval(() => log.info(readTally(), "the last day"), dayMs);
     daily.unref();
     return {

@@ -149,6 +149,8 @@ export class SessionCalls {
     let { session } = run;
     const { sessionId, events, state } = session;
     const context = new ExecutionContext({ turn, author: askerOf(inputs), events, state });
+    // A run may be taken away from outside of this call, too.
+    const ending = run.signal ? AbortSignal.any([signal, run.signal]) : signal;
     let isOpen = true;
     let next: Run | undefined;
     const settle = (outcome: Outcome) => {
@@ -163,7 +165,7 @@ export class SessionCalls {
           context,
           inputs,
           resumed,
-          signal,
+          signal: ending,
           sessionId,
           isShared: inputs.some(({ id }) => id !== call.inputId),
           save: async (end) => {

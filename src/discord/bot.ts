@@ -31,6 +31,8 @@ export interface BotPlan {
   readonly allowedBots?: readonly string[];
   /** The model's name, if /help shall tell it. */
   readonly modelName?: string | undefined;
+  /** Whether turns that this process was given are surely still its own; while they are not, none is drawn. Default: always. */
+  readonly ownsTurns?: () => boolean;
   /** Called if Discord shuts the bot out for good while it runs (its token was reset, an intent taken away). */
   readonly onShutOut?: (error: ThreadkeeperError) => void;
   /** How long the start waits for Discord, in milliseconds. Default 45,000. */
@@ -55,6 +57,8 @@ export interface Bot {
   start(): Promise<BotReady>;
   /** Takes up what a process that is gone left unanswered in these sessions. Returns at once. */
   resume(sessionIds: readonly string[]): void;
+  /** Whether what is said to the bot now is heard. */
+  isListening(): boolean;
   /** Resolves when nothing that was said to the bot is being answered or drawn. */
   idle(): Promise<void>;
   /** First step of an orderly end: nothing new is handed to the conversation. */
@@ -90,6 +94,7 @@ class DiscordBot implements Bot {
       writer: createMessageWriter(this.#client),
       budget: this.#budget,
       log,
+      ownsTurns: plan.ownsTurns,
       apology,
     });
     this.#complaints = new Complaints(this.#painter, log);
@@ -127,6 +132,10 @@ class DiscordBot implements Bot {
 
   resume(sessionIds: readonly string[]): void {
     for (const sessionId of sessionIds) this.#follow(this.#draw(replyViews(this.#plan.conversation.resume(sessionId))));
+  }
+
+  isListening(): boolean {
+    return this.#open && this.#client.isReady();
   }
 
   async idle(): Promise<void> {

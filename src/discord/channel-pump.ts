@@ -22,6 +22,8 @@ export interface ChannelPumpPlan {
   readonly writer: MessageWriter;
   readonly budget: RequestBudget;
   readonly log: Logger;
+  /** Whether the turns that are drawn here are surely still ours. Asked before each request for one. */
+  readonly ownsTurns?: (() => boolean) | undefined;
   /** A drawing is as its finished view wants it. */
   readonly onDone: (drawing: Drawing) => void;
   /** A drawing can't be drawn, for good. */
@@ -123,7 +125,9 @@ export class ChannelPump {
     const end = kind === "final" ? await this.#plan.budget.begin() : this.#plan.budget.tryBegin(kind);
     try {
       const step = end && this.#drawings.has(drawing) ? nextStep(drawing) : undefined;
-      if (step) await this.#take(drawing, step);
+      // Whoever has the turn now draws it.
+      if (step && drawing.view.turn !== undefined && this.#plan.ownsTurns?.() === false) this.#leave(drawing);
+      else if (step) await this.#take(drawing, step);
     } finally {
       end?.();
       endInChannel();

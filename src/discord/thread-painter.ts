@@ -17,6 +17,8 @@ export interface ThreadPainterPlan {
   readonly writer: MessageWriter;
   readonly budget: RequestBudget;
   readonly log: Logger;
+  /** Whether the turns that are drawn are surely still this process's. */
+  readonly ownsTurns?: (() => boolean) | undefined;
   /** What is said in the place of an answer that could not be posted. */
   readonly apology: string;
 }

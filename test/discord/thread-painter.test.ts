@@ -21,8 +21,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function paintOn(writer: MemoryChannels): ThreadPainter {
-  return new ThreadPainter({ writer, budget: new RequestBudget(), log: silentLogger, apology });
+function paintOn(writer: MemoryChannels, ownsTurns?: () => boolean): ThreadPainter {
+  return new ThreadPainter({ writer, budget: new RequestBudget(), log: silentLogger, ownsTurns, apology });
 }
 
 function view(turn: string | undefined, chunks: readonly string[], extra: Partial<ReplyView> = {}): ReplyView {
@@ -450,5 +450,25 @@ describe("a chunk that fails", () => {
     expect(channels.text("thread")).toEqual(["hello"]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(channels.text("thread")).toEqual(["hello", "one"]);
+  });
+});
+
+describe("a turn that may be somebody else's by now", () => {
+  it("is drawn no further, and nobody waits for it; a notice is", async () => {
+    let owns = true;
+    painter = paintOn(channels, () => owns);
+    await painter.draw(view("turn", ["one"]));
+    await vi.advanceTimersByTimeAsync(300);
+    await painter.draw(view("turn", ["one, two"]));
+    const other = watch(painter.draw(view("other", ["hello"], finished)));
+    owns = false;
+    const end = watch(painter.draw(view("turn", ["one, two, three"], finished)));
+    void painter.draw(view(undefined, ["The memory can't be reached."], finished));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(channels.text("thread")).toEqual(["one", "The memory can't be reached."]);
+    expect([end.done, other.done]).toEqual([true, true]);
+    owns = true;
+    await painter.draw(view("next", ["again"], finished));
+    expect(channels.text("thread")).toEqual(["one", "The memory can't be reached.", "again"]);
   });
 });
