@@ -468,7 +468,8 @@ describe("a turn that may be somebody else's by now", () => {
     expect(channels.text("thread")).toEqual(["one", "The memory can't be reached."]);
     expect([end.done, other.done]).toEqual([true, true]);
     owns = true;
-    await painter.draw(view("next", ["again"], finished));
+    void painter.draw(view("next", ["again"], finished));
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(channels.text("thread")).toEqual(["one", "The memory can't be reached.", "again"]);
   });
 });
