@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import type { AgentEvent, CallFailed } from "../../src/agent/agent-event.ts";
 import { defineTool } from "../../src/agent/tool.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
 import { createLogger } from "../../src/log.ts";
@@ -8,6 +9,7 @@ import type { SessionManager } from "../../src/session/session-manager.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
 import { type AgentRoom, agentRoom, drain, eventually, shape, transcript } from "../support/agent-room.ts";
+import { CutStore } from "../support/cut-store.ts";
 import { FaultyStore } from "../support/faulty-store.ts";
 import { forever, scriptedModel } from "../support/scripted-model.ts";
 
@@ -475,6 +477,48 @@ describe("another process", () => {
     await all.agent.run("second", room);
     held.open();
     expect(shape((await one).events).filter((word) => word.startsWith("text"))).toEqual(['text "one"', 'text "two"']);
+  });
+});
+
+describe("a run that is lost in the middle of a step", () => {
+  it("to another process that takes it away ends silently, and the model's call with it", async () => {
+    const store = openMemoryStore();
+    const all = await agentRoom([["half", forever], ["both"]], {
+      sessions: await openSessions({ store, takeOverMs: 400 }),
+    });
+    const one = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    const other = await openSessions({ store });
+    await other.interrupt("room");
+    expect(shape((await one).events)).toEqual(["turn-start", 'text "half"']);
+    expect(all.model.abandoned).toBe(1);
+    expect((await all.agent.run("second", room))?.text).toBe("both");
+    await all.sessions.close();
+    await other.close();
+  });
+
+  it("because the store is away ends silently, is answered when it is back, and so is what waits", async () => {
+    const store = new CutStore(openMemoryStore());
+    const sessions = await openSessions({ store, takeOverMs: 400 });
+    const all = await agentRoom([["half", forever], ["whole"], ["next"]], { sessions });
+    const resumed: ReturnType<typeof drain<AgentEvent | CallFailed, unknown>>[] = [];
+    sessions.onUnfinished((ids) => resumed.push(...ids.map((id) => drain(all.agent.resume(id)))));
+    const one = drain(all.agent.stream("first", room));
+    await asked(all, 1);
+    const two = drain(all.agent.stream("second", room));
+    await taken(all, "run", "waiting");
+    store.isCut = true;
+    expect(shape((await one).events)).toEqual(["turn-start", 'text "half"']);
+    // It can't know that its input is safe.
+    expect(shape((await two).events)).toEqual(["call-failed STORE_UNAVAILABLE"]);
+    store.isCut = false;
+    await eventually(() => expect(resumed).toHaveLength(1));
+    expect((await resumed[0])?.events[0]).toEqual({ ...(await one).events[0], resumed: true });
+    expect(await transcript(sessions)).toEqual([
+      ...["user: first", "assistant: whole"],
+      ...["user: second", "assistant: next"],
+    ]);
+    await sessions.close();
   });
 });
 
