@@ -1,3 +1,6 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasCode } from "../../src/errors.ts";
@@ -277,28 +280,36 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 
       it("keep 240 of 240 events of contended writers", async () => {
         const stores = [store, await open()];
-        const writer = async (writerStore: Store, name: string) => {
-          for (let index = 0; index < 30; index++) {
-            for (;;) {
-              const [guard] = await writerStore.get(["count"]);
-              const count = Number(guard?.value ?? 0);
-              const rows = { count: `${count + 1}`, [`event/${count}`]: `${name}.${index}` };
-              if (await write(writerStore, { key: "count", was: guard?.version, put: rows })) break;
-            }
-          }
-        };
-        await Promise.all(Array.from({ length: 8 }, (_, index) => writer(stores[index % 2] as Store, `w${index}`)));
-        const events = Object.entries(await contents(store)).filter(([key]) => key.startsWith("event/"));
-        expect(events).toHaveLength(240);
-        expect(new Set(events.map(([, value]) => value)).size).toBe(240);
-        for (let index = 0; index < 8; index++) {
-          const inOrder = events
-            .sort(([a], [b]) => Number(a.slice(6)) - Number(b.slice(6)))
-            .map(([, value]) => value)
-            .filter((value) => value.startsWith(`w${index}.`));
-          expect(inOrder).toEqual(Array.from({ length: 30 }, (_, turn) => `w${index}.${turn}`));
-        }
+        const names = Array.from({ length: 8 }, (_, index) => `w${index}`);
+        await Promise.all(names.map((name, index) => contend(stores[index % 2] as Store, name, 30)));
+        await expectAll(names, 30);
       });
+
+      it("of two processes keep 240 of 240 events of contended writers", async ({ skip }) => {
+        const { setting } = place;
+        if (!setting) return skip("no other process can open it");
+        const children = ["p", "q"].map((name) =>
+          fork(resolve(import.meta.dirname, "contending-writer.ts"), [setting, name, "60"], {
+            execArgv: ["--import", "tsx"],
+          }),
+        );
+        const ended = Promise.all(children.map((child) => once(child, "exit")));
+        await Promise.all(children.map((child) => once(child, "message")));
+        for (const child of children) child.send("go");
+        expect(await ended).toEqual(children.map(() => [0, null]));
+        await expectAll(["pa", "pb", "qa", "qb"], 60);
+      });
+
+      /** Each writer's events are there once, in its order. */
+      async function expectAll(names: readonly string[], each: number): Promise<void> {
+        const events = Object.entries(await contents(store)).filter(([key]) => key.startsWith("event/"));
+        const inOrder = events.sort(([a], [b]) => Number(a.slice(6)) - Number(b.slice(6))).map(([, value]) => value);
+        expect(inOrder).toHaveLength(names.length * each);
+        for (const name of names) {
+          const expected = Array.from({ length: each }, (_, index) => `${name}.${index}`);
+          expect(inOrder.filter((value) => value.startsWith(`${name}.`))).toEqual(expected);
+        }
+      }
 
       it("never show half a commit to a reader", async () => {
         const reader = await open();
@@ -362,6 +373,18 @@ interface Written {
 
 export async function write(store: Store, { put: rows = {}, was, ...rest }: Written): Promise<boolean> {
   return (await store.commit({ ...rest, was, put: new Map(Object.entries(rows)) })) !== undefined;
+}
+
+/** Adds so many events under one guard, each as often as it takes. */
+export async function contend(store: Store, name: string, events: number): Promise<void> {
+  for (let index = 0; index < events; index++) {
+    for (;;) {
+      const [guard] = await store.get(["count"]);
+      const count = Number(guard?.value ?? 0);
+      const rows = { count: `${count + 1}`, [`event/${count}`]: `${name}.${index}` };
+      if (await write(store, { key: "count", was: guard?.version, put: rows })) break;
+    }
+  }
 }
 
 export async function put(store: Store, key: string, value: string): Promise<void> {

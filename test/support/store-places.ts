@@ -12,6 +12,9 @@ import { openSqliteStore } from "../../src/session/store/sqlite.ts";
 import type { StorePlace } from "./store-contract.ts";
 import { postgresServer, redisServer } from "./test-servers.ts";
 
+/** A namespace of its own on a server that others use too. */
+export type ServerPlace = StorePlace & { readonly setting: string; readonly namespace: string };
+
 export async function memoryPlace(): Promise<StorePlace> {
   const map = new Map<string, string>();
   return {
@@ -37,7 +40,7 @@ export async function sqlitePlace(): Promise<StorePlace & { readonly path: strin
   };
 }
 
-export async function postgresPlace(): Promise<StorePlace> {
+export async function postgresPlace(): Promise<ServerPlace> {
   const namespace = `t${randomId()}`;
   const url = `${postgresServer.url}?namespace=${namespace}`;
   const query = async (sql: string, values: unknown[]) => {
@@ -46,13 +49,14 @@ export async function postgresPlace(): Promise<StorePlace> {
   };
   return {
     setting: url,
+    namespace,
     open: () => openPostgresStore(url),
     spoil: (key) => query("UPDATE public.keyv SET value = 'garbage' WHERE key = $1", [`${namespace}:${key}`]),
     remove: () => query("DELETE FROM public.keyv WHERE starts_with(key, $1)", [`${namespace}:`]),
   };
 }
 
-export async function redisPlace(): Promise<StorePlace> {
+export async function redisPlace(): Promise<ServerPlace> {
   const namespace = `t${randomId()}`;
   const url = `${redisServer.url}?namespace=${namespace}`;
   const ask = async (job: (client: RedisClientType) => Promise<unknown>) => {
@@ -62,6 +66,7 @@ export async function redisPlace(): Promise<StorePlace> {
   };
   return {
     setting: url,
+    namespace,
     open: () => openRedisStore(url),
     spoil: (key) => ask((client) => client.set(`${namespace}::${namespace}:${key}`, "garbage")),
     remove: () =>

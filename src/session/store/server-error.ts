@@ -66,6 +66,7 @@ export function serverError(error: unknown, description: string): ThreadkeeperEr
 function meaningOf(code: string, message: string): Meaning | undefined {
   const known = codes[code] ?? words[/^[A-Z]+/.exec(message)?.[0] ?? ""] ?? classOf(code);
   if (known) return known;
+  if (message.startsWith("ERR AUTH ")) return login;
   if (/CERT|_TLS_|_SSL_|SIGNATURE/.test(code)) return certificate;
   return /^E[A-Z_]{3,}$/.test(code) || lost.test(message) ? unreachable : undefined;
 }
