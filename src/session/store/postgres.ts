@@ -107,7 +107,7 @@ class PostgresDatabase implements Database {
   }
 
   async read(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    const rows = await this.#ask(getSql, [keys.map((key) => this.#physical(key))]);
+    const rows = await this.#look(getSql, [keys.map((key) => this.#physical(key))]);
     // A version is compared as a text, so that NULL, which others may have written, needs one too.
     return new Map(rows.map((row) => [this.#logical(row["key"]), storedText(row["value"] ?? "")]));
   }
@@ -190,6 +190,15 @@ class PostgresDatabase implements Database {
       const [row] = await this.#ask(sql).catch(() => this.#ask(sql));
       if (row && row["collname"] !== "C") await this.#ask(orderSql).catch(() => this.#ask(orderSql));
     }
+  }
+
+  /** A connection that ended while it was idle says so to the first who asks; nobody minds if a read is asked twice. */
+  async #look(sql: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> {
+    const began = Date.now();
+    return this.#ask(sql, values).catch((error) => {
+      if (hasCode(error, "STORE_UNAVAILABLE") && Date.now() - began < 1000) return this.#ask(sql, values);
+      throw error;
+    });
   }
 
   async #ask(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
