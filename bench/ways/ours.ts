@@ -3,7 +3,7 @@ import { newControl } from "../../src/session/control.ts";
 import { randomId } from "../../src/session/random-id.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
 import type { SessionManager } from "../../src/session/session-manager.ts";
-import { controlKey, formatEvent, formatRecord } from "../../src/session/session-record.ts";
+import { controlKey, formatRecord } from "../../src/session/session-record.ts";
 import { keyvText } from "../../src/session/store/keyv-text.ts";
 import { openStore } from "../../src/session/store/open-store.ts";
 import type { Store } from "../../src/session/store/store.ts";
@@ -14,7 +14,8 @@ import type { Way, WayKind } from "./way.ts";
 
 /** As many bytes as the others' window of 50 events has. */
 const load = {
-  maxBytes: windowEvents * formatEvent({ ...event("event-10000", "turn-5000", "assistant"), seq: 10_000 }).length,
+  maxBytes:
+    windowEvents * formatRecord({ event: { ...event("event-10000", "turn-5000", "assistant"), seq: 10_000 } }).length,
 };
 
 /** As a program uses the library by itself: read, save the words, save the answer. Two commits. */
@@ -82,7 +83,7 @@ async function fillEvents(file: string, sessions: number, events: number): Promi
   const { sql, parameters } = filling(
     "INSERT INTO keyv (key, value)",
     "'keyv:event/' || name || '/' || printf('%010d', n)",
-    (each) => keyvText.serialize({ value: formatEvent(each as SessionEvent) }),
+    (each) => keyvText.serialize({ value: formatRecord({ event: each }) }),
   );
   const adapter = new KeyvSqlite({ uri: `sqlite://${file}`, busyTimeout: 5000 });
   await adapter.query("PRAGMA synchronous=OFF");

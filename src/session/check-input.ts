@@ -1,14 +1,18 @@
 import { ThreadkeeperError } from "../errors.ts";
 import type { WaitingInput } from "./control.ts";
 import { plainJson } from "./plain-json.ts";
-import type { Session } from "./session.ts";
+import type { Session, Summary } from "./session.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { Input } from "./session-manager.ts";
 import { eventShape, inputShape } from "./session-record.ts";
 import type { Shape } from "./shape.ts";
+import { startsTurn } from "./turn-start.ts";
 
 /** In bytes as stored. What waits is written anew with every input that comes, so that none of them may be large. */
 const maxInputBytes = 1_000_000;
+
+/** It is written anew with every commit of its session. */
+const maxSummaryBytes = 16_384;
 
 /** A copy of `input` as it waits. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 export function checkInput(input: Input): WaitingInput {
@@ -20,6 +24,23 @@ export function checkInput(input: Input): WaitingInput {
     throw invalid(`an input is at most ${bound} bytes as JSON, this one is ${size}`, "input");
   }
   return { ...plain, at: new Date().toISOString() };
+}
+
+/**
+ * A copy of `summary` as it may follow what `session` is summarised by.
+ * @throws ThreadkeeperError `INPUT_INVALID`
+ */
+export function checkSummary({ events, summary: before }: Session, { upTo, text }: Summary): Summary {
+  const place = events.findIndex(({ seq }) => seq === upTo);
+  const first = events[place];
+  if (first?.seq === undefined || !startsTurn(first, events[place - 1])) {
+    throw invalid("a summary ends where a turn of the session's loaded events begins", "summary.upTo");
+  }
+  if (upTo < (before?.upTo ?? 0)) throw invalid("a summary covers no less than the one before it", "summary.upTo");
+  if (text === undefined) return { upTo };
+  if (typeof text === "string" && Buffer.byteLength(text) <= maxSummaryBytes) return { upTo, text };
+  const bound = maxSummaryBytes.toLocaleString("en-US");
+  throw invalid(`a summary is a text of at most ${bound} bytes`, "summary.text");
 }
 
 /** Copies of the events that were not saved yet. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */

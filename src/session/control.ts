@@ -57,6 +57,11 @@ export function versionOf(control: Control): string {
   return `${control.revision}.${control.saves}`;
 }
 
+/** Whether a version is one of the revision at which the session is now. */
+export function isRevisionOf(version: string, { revision }: Control): boolean {
+  return version.slice(0, version.lastIndexOf(".")) === revision;
+}
+
 /** Whose what waits is while nobody runs. */
 export const nobody = "-";
 

@@ -1,21 +1,25 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ThreadkeeperError } from "../errors.ts";
-import { type Control, openUnder } from "./control.ts";
+import { hasCode, ThreadkeeperError } from "../errors.ts";
+import { type Control, newControl, openUnder } from "./control.ts";
 import { Lanes } from "./lanes.ts";
+import { parseNaive } from "./naive-session.ts";
+import type { SessionCache } from "./session-cache.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { hourOf, indexed } from "./session-index.ts";
 import {
   controlKey,
-  eventKey,
-  formatEvent,
+  deepFreeze,
+  eventRows,
   formatRecord,
   openKey,
   openPrefix,
   parseControl,
   parseOpenKey,
 } from "./session-record.ts";
+import type { SessionWindows } from "./session-window.ts";
 import { keyPages } from "./store/key-pages.ts";
-import type { Store, Stored } from "./store/store.ts";
+import type { Store } from "./store/store.ts";
+import type { StoredEvent } from "./stored-events.ts";
 
 /** What a decision comes to: a result, and first, if there is a `next`, that the store moves (`null`: to nothing). */
 export interface Step<T> {
@@ -34,36 +38,45 @@ export type Decision<T> = (control: Control | undefined) => Promise<Step<T> | "m
 /** Only other processes can be in the way, and each time one of them has got on: so often in a row it is a fault. */
 const maxAttempts = 50;
 
-/** How a session is moved: its control is read, decided on, and replaced by compare-and-set. */
+/** What a decision is made on. */
+interface Found {
+  /** The version of the control's key; `undefined`: there is none. */
+  readonly version: string | undefined;
+  readonly control: Control | undefined;
+  /** What a plain Keyv kept the session as, which goes with the first write. */
+  readonly naive?: { readonly events: readonly SessionEvent[] } | undefined;
+}
+
+interface ChangeOptions {
+  /** A session that cannot be read counts as one without anything in it. */
+  readonly evenIfDamaged?: boolean;
+}
+
+/** How a session is moved: its control is decided on, and replaced by compare-and-set. */
 export class SessionChanges {
   readonly #store: Store;
+  readonly #cache: SessionCache;
+  readonly #windows: SessionWindows;
   readonly #lanes = new Lanes();
 
-  constructor(store: Store) {
+  constructor(store: Store, cache: SessionCache, windows: SessionWindows) {
     this.#store = store;
+    this.#cache = cache;
+    this.#windows = windows;
   }
 
   /**
-   * Changes of one session from this process go one after another, in the order of these calls. When another process
-   * was faster, the decision is made again on what is there now.
+   * Changes of one session from this process go one after another, in the order of these calls. The decision is made
+   * on what we remember of the session, and again on what is there if that was out of date. No answer is given by
+   * memory alone: a decision that changes nothing, or throws, is made on what is there.
    */
-  change<T>(sessionId: string, decide: Decision<T>, parse = parseControl): Promise<T> {
-    return this.#lanes.run(sessionId, () => this.read(sessionId, decide, parse));
+  change<T>(sessionId: string, decide: Decision<T>, options: ChangeOptions = {}): Promise<T> {
+    return this.#lanes.run(sessionId, () => this.#decide(sessionId, decide, this.#cache.control(sessionId), options));
   }
 
   /** The same outside of the order, for decisions that change nothing. */
-  async read<T>(sessionId: string, decide: Decision<T>, parse = parseControl): Promise<T> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (attempt > 1) await pause(Math.random() * Math.min(2 ** attempt, 50));
-      const [stored] = await this.#store.get([controlKey(sessionId)]);
-      const control = stored && parse(sessionId, stored.value);
-      const step = await decide(control);
-      if (step === "moved") continue;
-      if (step.next === undefined || (await this.#commit(sessionId, stored, control, step))) return step.result;
-    }
-    throw new ThreadkeeperError("STORE_BUSY", `session ${sessionId} changed ${maxAttempts} times under one call`, {
-      fields: { sessionId },
-    });
+  read<T>(sessionId: string, decide: Decision<T>): Promise<T> {
+    return this.#decide(sessionId, decide, undefined, {});
   }
 
   /** Sessions in which there is something to do, and whose it is. */
@@ -76,15 +89,57 @@ export class SessionChanges {
     return this.#lanes.idle();
   }
 
-  async #commit(
+  async #decide<T>(
     sessionId: string,
-    stored: Stored | undefined,
-    before: Control | undefined,
-    { next, events = [], remove = [], forget = false }: Step<unknown>,
-  ): Promise<boolean> {
+    decide: Decision<T>,
+    remembered: Found | undefined,
+    options: ChangeOptions,
+  ): Promise<T> {
+    try {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        if (attempt > 1) await pause(Math.random() * Math.min(2 ** attempt, 50));
+        const isMemory = remembered !== undefined && attempt === 0;
+        const found = isMemory ? remembered : await this.#find(sessionId, options);
+        const step = found.naive ? moveIn(found) : await this.#ask(decide, found.control, isMemory);
+        if (step === "moved" || (isMemory && step.next === undefined)) continue;
+        const done = step.next === undefined || (await this.#commit(sessionId, found, step));
+        if (done && !found.naive) return step.result as T;
+      }
+      throw new ThreadkeeperError("STORE_BUSY", `session ${sessionId} changed ${maxAttempts} times under one call`);
+    } catch (error) {
+      throw placed(error, sessionId, this.#store.description);
+    }
+  }
+
+  async #find(sessionId: string, { evenIfDamaged = false }: ChangeOptions): Promise<Found> {
+    const [stored, naive] = await this.#store.get([controlKey(sessionId), sessionId]);
+    const known = this.#cache.control(sessionId);
+    if (stored && stored.version === known?.version) return known;
+    try {
+      if (stored) return { version: stored.version, control: parseControl(sessionId, stored.value) };
+      return { version: undefined, ...(naive ? parseNaive(sessionId, naive.value) : { control: undefined }) };
+    } catch (error) {
+      if (!evenIfDamaged || !hasCode(error, "STORE_CORRUPT")) throw error;
+      return { version: stored?.version, control: newControl("") };
+    }
+  }
+
+  async #ask<T>(decide: Decision<T>, control: Control | undefined, isMemory: boolean): Promise<Step<T> | "moved"> {
+    try {
+      return await decide(control);
+    } catch (error) {
+      if (!isMemory || hasCode(error, "STORE_UNAVAILABLE", "STORE_BUSY", "STORE_CLOSED")) throw error;
+      return "moved";
+    }
+  }
+
+  async #commit(sessionId: string, { version: was, control, naive }: Found, step: Step<unknown>): Promise<boolean> {
+    const { next, events = [], remove = [], forget = false } = step;
     const key = controlKey(sessionId);
     const put = new Map<string, string>();
     const gone = new Set(remove);
+    if (was === undefined && control) gone.add(sessionId);
+    const before = naive ? undefined : control;
     const wasOpen = before && openUnder(before);
     const isOpen = next ? openUnder(next) : undefined;
     if (wasOpen && wasOpen !== isOpen) gone.add(openKey(wasOpen, sessionId));
@@ -92,10 +147,42 @@ export class SessionChanges {
     const index = indexed(sessionId, before, next as Control | null, events, hourOf(Date.now()));
     for (const row of index.remove) gone.add(row);
     for (const [row, value] of index.put) put.set(row, value);
-    if (index.control) put.set(key, formatRecord(index.control));
+    const text = index.control && formatRecord(index.control);
+    if (text) put.set(key, text);
     else gone.add(key);
-    for (const event of events) put.set(eventKey(sessionId, event.seq as number), formatEvent(event));
+    const added = events.map((event): StoredEvent => {
+      const rows = eventRows(sessionId, event);
+      for (const [each, value] of rows) put.set(each, value);
+      const bytes = Array.from(rows.values()).reduce((sum, row) => sum + Buffer.byteLength(row), 0);
+      return { event, large: [], bytes };
+    });
     const removed = [...gone].filter((each) => !put.has(each));
-    return (await this.#store.commit({ key, was: stored?.version, put, remove: removed, forget })) !== undefined;
+    // Whether a commit that failed was made is not known.
+    this.#cache.keepControl(sessionId, undefined);
+    const made = await this.#store.commit({ key, was, put, remove: removed, forget });
+    if (!made) return false;
+    if (index.control && text && made.version !== undefined) {
+      const control = deepFreeze(index.control);
+      this.#cache.keepControl(sessionId, { control, version: made.version, bytes: text.length });
+      this.#windows.extend(sessionId, before, control, added);
+    } else {
+      this.#cache.forget(sessionId);
+    }
+    return true;
   }
+}
+
+/** A session as a plain Keyv keeps it becomes one of ours before anything else is decided on it. */
+function moveIn({ control, naive }: Found): Step<undefined> {
+  return { next: control as Control, events: naive?.events ?? [], result: undefined };
+}
+
+/** A failure of the store says in which session and in which store. */
+function placed(error: unknown, sessionId: string, store: string): unknown {
+  if (!(error instanceof ThreadkeeperError && error.code.startsWith("STORE_"))) return error;
+  const { code, cause, fields } = error;
+  const names = [!error.message.includes(sessionId) && `session ${sessionId}`, !error.message.includes(store) && store];
+  const where = names.filter(Boolean).join(", ");
+  const message = where ? `${error.message} (${where})` : error.message;
+  return new ThreadkeeperError(code, message, { fields: { ...fields, sessionId, store }, cause });
 }

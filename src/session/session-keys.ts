@@ -40,7 +40,7 @@ async function readEvents(
   const values = await store.get(keys);
   return keys.map((key, index) => {
     try {
-      return parseEvent(sessionId, seqOfEventKey(key), values[index]?.value);
+      return parseEvent(sessionId, seqOfEventKey(key), values[index]?.value).event;
     } catch (error) {
       if (hasCode(error, "STORE_CORRUPT")) return undefined;
       throw error;

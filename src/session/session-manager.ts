@@ -191,6 +191,8 @@ export interface SessionManager {
   /**
    * Replaces what the model is shown of the older part, in one commit that disturbs no run. `false`: the session was
    * summarised, reset, rewound or erased in since `session` was read, and nothing was changed.
+   * @throws ThreadkeeperError `INPUT_INVALID` unless `upTo` is one of the session's loaded events at which a turn begins,
+   * and not before the one that `session` has; for a text over 16,384 bytes
    */
   summarise(session: Session, summary: Summary): Promise<boolean>;
   /** A page of the sessions there are, in the order of their ids. */

@@ -8,12 +8,14 @@
  *     said/…, place/…, user/…, speaker/…   by what a session is found: see `session-index.ts`
  *     open/<owner>/<session>     the session has a run of this owner, or inputs that wait ("-": no run)
  *     owner/<owner>              a process that is there: which one, and its newest beat
- *     alive                      when a process was last there and listening
+^ *     alive/last                 when a process was last there and listening
  *
- * The slash stands in no session id, so no prefix of one session matches another's keys.
+ * The slash stands in no session id, so no prefix of one session matches another's keys, and a bare session id is free
+ * for what a plain Keyv may have kept there (`naive-session.ts`).
  */
 import { ThreadkeeperError } from "../errors.ts";
 import type { Control } from "./control.ts";
+import { type LargeValue, largeBytes, takeOut } from "./large-values.ts";
 import type { JsonObject } from "./plain-json.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { format, upgradeControl } from "./session-format.ts";
@@ -23,10 +25,11 @@ const recordShape = object({ format: count });
 
 export const controlKey = (sessionId: string): string => `control/${sessionId}`;
 export const eventPrefix = (sessionId: string): string => `event/${sessionId}/`;
-export const eventKey = (sessionId: string, seq: number): string =>
-  `${eventPrefix(sessionId)}${String(seq).padStart(10, "0")}`;
+export const eventKey = (sessionId: string, seq: number): string => `${eventPrefix(sessionId)}${place(seq)}`;
 export const seqOfEventKey = (key: string): number => Number(key.split("/")[2]);
 export const largePrefix = (sessionId: string): string => `large/${sessionId}/`;
+export const largeKey = (sessionId: string, seq: number, n: number): string =>
+  `${largePrefix(sessionId)}${place(seq)}.${n}`;
 export const openPrefix = "open/";
 export const openKey = (owner: string, sessionId: string): string => `${openPrefix}${owner}/${sessionId}`;
 export function parseOpenKey(key: string): { owner: string; sessionId: string } {
@@ -36,15 +39,28 @@ export function parseOpenKey(key: string): { owner: string; sessionId: string } 
 export const ownerPrefix = "owner/";
 export const ownerKey = (owner: string): string => `${ownerPrefix}${owner}`;
 export const parseOwnerKey = (key: string): string => key.slice(ownerPrefix.length);
-export const aliveKey = "alive";
+export const aliveKey = "alive/last";
+
+function place(seq: number): string {
+  return String(seq).padStart(10, "0");
+}
 
 /** Every record carries its format, so that a later program can tell how to read it. */
 export function formatRecord(record: object): string {
   return JSON.stringify({ format, ...record });
 }
 
-export function formatEvent(event: SessionEvent): string {
-  return formatRecord({ event });
+/** The rows of an event that has its place: its own, and one for each of its large texts, which stand there as they are. */
+export function eventRows(sessionId: string, event: SessionEvent): Map<string, string> {
+  const seq = event.seq as number;
+  const whole = formatRecord({ event });
+  if (Buffer.byteLength(whole) <= largeBytes) return new Map([[eventKey(sessionId, seq), whole]]);
+  const { value, large, texts } = takeOut(event);
+  const rows = new Map([
+    [eventKey(sessionId, seq), formatRecord({ event: value, ...(large.length > 0 && { large }) })],
+  ]);
+  for (const [n, text] of texts.entries()) rows.set(largeKey(sessionId, seq, n), text);
+  return rows;
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
@@ -57,15 +73,22 @@ export function parseControl(sessionId: string, text: string | undefined): Contr
   throw corrupt(`the control record of session ${sessionId} is not one (${wrong})`, sessionId);
 }
 
-/** The event comes back frozen. @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
-export function parseEvent(sessionId: string, seq: number, text: string | undefined): SessionEvent {
+/**
+ * The event comes back frozen, and whole but for the texts in `large`, which have keys of their own.
+ * @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER`
+ */
+export function parseEvent(
+  sessionId: string,
+  seq: number,
+  text: string | undefined,
+): { readonly event: SessionEvent; readonly large: readonly LargeValue[] } {
   const what = `event ${seq} of session ${sessionId}`;
   if (text === undefined) throw corrupt(`${what} is missing or cannot be read`, sessionId);
-  const { event } = parseRecord(text, what, sessionId);
-  const wrong = eventShape(event);
-  if (wrong !== undefined) throw corrupt(`${what} is not an event (${wrong || "not an object"})`, sessionId);
-  const read = event as unknown as SessionEvent;
-  if (read.seq === seq) return deepFreeze(read);
+  const record = parseRecord(text, what, sessionId);
+  const wrong = eventRecordShape(record);
+  if (wrong !== undefined) throw corrupt(`${what} is not an event (${wrong})`, sessionId);
+  const { event, large = [] } = record as unknown as { event: SessionEvent; large?: LargeValue[] };
+  if (event.seq === seq) return { event: deepFreeze(event), large };
   throw corrupt(`${what} is another one`, sessionId);
 }
 
@@ -102,6 +125,8 @@ const context = list(object({ id: name, author, text }));
 const parts = list(object({ type: name }));
 const content: Shape = (value) => (typeof value === "string" ? undefined : parts(value));
 
+export const messageShape = object({ role: oneOf("system", "user", "assistant", "tool"), content });
+
 /** What both a stored and a new event must be. */
 export const eventShape = object({
   id: name,
@@ -110,7 +135,13 @@ export const eventShape = object({
   author: optional(author),
   context: optional(context),
   erased: optional(oneOf(true)),
-  message: object({ role: oneOf("system", "user", "assistant", "tool"), content }),
+  message: messageShape,
+});
+
+const step: Shape = (value) => (typeof value === "string" ? undefined : count(value));
+const eventRecordShape = object({
+  event: eventShape,
+  large: optional(list(object({ path: list(step), bytes: count }))),
 });
 
 const input = { id: name, content, author: optional(author), context: optional(context) };
@@ -149,6 +180,6 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-function corrupt(why: string, sessionId: string | undefined, cause?: unknown): ThreadkeeperError {
+export function corrupt(why: string, sessionId: string | undefined, cause?: unknown): ThreadkeeperError {
   return new ThreadkeeperError("STORE_CORRUPT", `${why}; nothing was changed`, { fields: { sessionId }, cause });
 }

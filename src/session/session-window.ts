@@ -1,52 +1,110 @@
 import type { Control } from "./control.ts";
+import type { CachedWindow, SessionCache } from "./session-cache.ts";
 import type { SessionEvent } from "./session-event.ts";
-import { controlKey, eventKey, parseControl, parseEvent } from "./session-record.ts";
 import type { Store } from "./store/store.ts";
+import { readEvents, readLarge, type StoredEvent } from "./stored-events.ts";
 import { startsTurn } from "./turn-start.ts";
 
 const firstBatch = 32;
 const largestBatch = 512;
 
-/**
- * The newest events of a session within so many bytes as stored, oldest first, beginning at a user's turn: at the
- * first of the user's words, never between a call and its result. The newest turn comes whole even if it alone is
- * larger. `undefined`: the session moved meanwhile, so that `control` must be read again.
- * @throws ThreadkeeperError `STORE_CORRUPT` if an event is missing or unreadable
- */
-export async function loadWindow(
-  store: Store,
-  sessionId: string,
-  control: Control,
-  maxBytes: number,
-): Promise<readonly SessionEvent[] | undefined> {
-  const newestFirst: SessionEvent[] = [];
-  let bytes = 0;
-  /** How many of `newestFirst` make the largest window so far that begins at a user's turn. */
-  let cut = 0;
-  let seq = control.count;
-  let batch = firstBatch;
-  while (seq > 0) {
-    const from = Math.max(0, seq - batch);
-    const seqs = Array.from({ length: seq - from }, (_, index) => seq - 1 - index);
-    // The control comes along: events are write-once within a revision, so all that belongs together is together.
-    const [head, ...values] = await store.get([
-      controlKey(sessionId),
-      ...seqs.map((each) => eventKey(sessionId, each)),
-    ]);
-    if (head === undefined || parseControl(sessionId, head.value).revision !== control.revision) return undefined;
-    for (const [index, each] of seqs.entries()) {
-      const text = values[index]?.value;
-      const event = parseEvent(sessionId, each, text);
-      const newer = newestFirst.at(-1);
-      if (newer && startsTurn(newer, event)) cut = newestFirst.length;
-      bytes += Buffer.byteLength(text as string);
-      if (bytes > maxBytes && cut > 0) return newestFirst.slice(0, cut).reverse();
-      newestFirst.push(event);
-    }
-    seq = from;
-    const average = bytes / newestFirst.length;
-    const least = cut > 0 ? 1 : firstBatch;
-    batch = Math.min(largestBatch, Math.max(least, Math.ceil((maxBytes - bytes) / average) + 1));
+/** The newest events of sessions. What was read or written here before is not read again. */
+export class SessionWindows {
+  readonly #store: Store;
+  readonly #cache: SessionCache;
+
+  constructor(store: Store, cache: SessionCache) {
+    this.#store = store;
+    this.#cache = cache;
   }
-  return newestFirst.reverse();
+
+  /**
+   * The newest events within so many bytes as stored, oldest first, beginning at a user's turn: at the first of the
+   * user's words, never between a call and its result. The newest turn comes whole even if it alone is larger. What a
+   * summary covers is left out. `undefined`: the session moved meanwhile, so that `control` must be read again.
+   * @throws ThreadkeeperError `STORE_CORRUPT` if an event is missing or unreadable
+   */
+  async load(sessionId: string, control: Control, maxBytes: number): Promise<readonly SessionEvent[] | undefined> {
+    const { count, revision, summary } = control;
+    const first = Math.min(summary?.upTo ?? 0, count);
+    const newestFirst: StoredEvent[] = [];
+    let bytes = 0;
+    /** How many of `newestFirst` make the largest window so far that begins at a user's turn. */
+    let cut = 0;
+    let batch = firstBatch;
+    let isFull = false;
+    while (!isFull && newestFirst.length < count - first) {
+      const end = count - newestFirst.length;
+      const chunk = await this.#before(sessionId, revision, { first, end, batch });
+      if (!chunk) return undefined;
+      for (const stored of chunk) {
+        const newer = newestFirst.at(-1)?.event;
+        if (newer && startsTurn(newer, stored.event)) cut = newestFirst.length;
+        bytes += stored.bytes;
+        newestFirst.push(stored);
+        isFull = bytes > maxBytes && cut > 0;
+        if (isFull) break;
+      }
+      const average = bytes / newestFirst.length;
+      const least = cut > 0 ? 1 : firstBatch;
+      batch = Math.min(largestBatch, Math.max(least, Math.ceil((maxBytes - bytes) / average) + 1));
+    }
+    const looked = newestFirst.reverse();
+    const start = isFull ? looked.length - cut : 0;
+    const window = await readLarge(this.#store, sessionId, revision, looked.slice(start));
+    if (!window) return undefined;
+    // What did not fit is kept as well: it tells that nothing more does.
+    const from = count - looked.length;
+    this.#keep(sessionId, { revision, from, events: [...looked.slice(0, start), ...window], maxBytes }, from + start);
+    return window.map(({ event }) => event);
+  }
+
+  /** What our own commit has put behind the events of `before`. */
+  extend(sessionId: string, before: Control | undefined, next: Control, added: readonly StoredEvent[]): void {
+    const { revision } = next;
+    const count = before?.revision === revision ? before.count : 0;
+    const known = this.#cache.window(sessionId, revision) ?? { revision, from: count, events: [], maxBytes: 0 };
+    if (known.from + known.events.length !== count) return;
+    this.#cache.keepWindow(sessionId, { ...known, events: [...known.events, ...added] });
+  }
+
+  /** Some events that end before `end`, newest first: all that are known, or else a batch that is read. */
+  async #before(
+    sessionId: string,
+    revision: string,
+    { first, end, batch }: { readonly first: number; readonly end: number; readonly batch: number },
+  ): Promise<StoredEvent[] | undefined> {
+    const known = this.#cache.window(sessionId, revision);
+    const knownEnd = known ? known.from + known.events.length : 0;
+    if (known && known.from < end && end <= knownEnd) {
+      return known.events.slice(Math.max(0, first - known.from), end - known.from).reverse();
+    }
+    const from = Math.max(first, end - batch, knownEnd < end ? knownEnd : 0);
+    const seqs = Array.from({ length: end - from }, (_, index) => end - 1 - index);
+    return readEvents(this.#store, sessionId, revision, seqs);
+  }
+
+  #keep(sessionId: string, read: CachedWindow, start: number): void {
+    const all = joined(this.#cache.window(sessionId, read.revision), read);
+    // A window only begins later with every turn, so that what no longer fits need not be kept.
+    let bytes = 0;
+    let keep = all.events.length;
+    while (keep > 0 && (bytes <= all.maxBytes || all.from + keep > start)) bytes += all.events[--keep]?.bytes ?? 0;
+    this.#cache.keepWindow(sessionId, { ...all, from: all.from + keep, events: all.events.slice(keep) });
+  }
+}
+
+/** Both, if there is no gap between them; else the newer one, which is what the next turn begins with. */
+function joined(known: CachedWindow | undefined, read: CachedWindow): CachedWindow {
+  if (!known) return read;
+  const maxBytes = Math.max(known.maxBytes, read.maxBytes);
+  const [older, newer] = known.from <= read.from ? [known, read] : [read, known];
+  const offset = newer.from - older.from;
+  if (offset > older.events.length) return { ...newer, maxBytes };
+  const events = [...older.events];
+  // Of an event that is in both, one may be whole.
+  for (const [index, each] of newer.events.entries()) {
+    if (!events[offset + index] || each.large.length === 0) events[offset + index] = each;
+  }
+  return { ...older, events, maxBytes };
 }

@@ -1,11 +1,13 @@
 // One thing although long: every method is one decision on one record, and they are judged side by side.
-import { hasCode, StaleSessionError, ThreadkeeperError } from "../errors.ts";
+import { isDeepStrictEqual } from "node:util";
+import { StaleSessionError, ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
-import { checkInput, checkNewEvents } from "./check-input.ts";
+import { checkInput, checkNewEvents, checkSummary } from "./check-input.ts";
 import {
   type Control,
   emptied,
   isKnown,
+  isRevisionOf,
   newControl,
   versionOf,
   withEnded,
@@ -18,7 +20,8 @@ import { inputEvents } from "./input-events.ts";
 import { Ownership, type OwnershipOptions } from "./ownership.ts";
 import { type JsonObject, plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
-import { checkSessionId, type Session } from "./session.ts";
+import { checkSessionId, type Session, type Summary } from "./session.ts";
+import { SessionCache } from "./session-cache.ts";
 import { SessionChanges, type Step } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { sessionKeys } from "./session-keys.ts";
@@ -33,13 +36,19 @@ import type {
   Taken,
   TurnEnd,
 } from "./session-manager.ts";
-import { deepFreeze, parseControl } from "./session-record.ts";
-import { loadWindow } from "./session-window.ts";
+import { deepFreeze } from "./session-record.ts";
+import { SessionWindows } from "./session-window.ts";
 import type { Store } from "./store/store.ts";
+import { readEvents } from "./stored-events.ts";
 
 export interface SessionsOptions extends OwnershipOptions {
   /** How many inputs may wait in one session. Default 50. */
   readonly maxWaiting?: number;
+  /**
+   * How much is remembered of all sessions together, so that a turn reads nothing that the one before it wrote; in
+   * bytes as stored (in memory they are a few times more). Default 64,000,000.
+   */
+  readonly cacheBytes?: number;
 }
 
 /** Sessions in a store. Several processes may have the same store open. */
@@ -56,16 +65,19 @@ class StoreSessionManager implements SessionManager {
   readonly #log: Logger;
   readonly #maxWaiting: number;
   readonly #ownership: Ownership;
+  readonly #windows: SessionWindows;
   readonly #changes: SessionChanges;
   #closing: Promise<void> | undefined;
 
-  constructor({ maxWaiting = 50, ...options }: SessionsOptions) {
+  constructor({ maxWaiting = 50, cacheBytes = 64_000_000, ...options }: SessionsOptions) {
     const { store, log = silentLogger } = options;
+    const cache = new SessionCache(cacheBytes);
     this.#store = store;
     this.#log = log;
     this.#maxWaiting = maxWaiting;
     this.#ownership = new Ownership(options);
-    this.#changes = new SessionChanges(store);
+    this.#windows = new SessionWindows(store, cache);
+    this.#changes = new SessionChanges(store, cache, this.#windows);
   }
 
   arrive(): Promise<void> {
@@ -93,6 +105,7 @@ class StoreSessionManager implements SessionManager {
     const { sessionId, version } = given;
     this.#check(sessionId);
     const state = plainJson(given.state, "state");
+    const end = ended && plainJson(ended, "ended");
     const added = checkNewEvents(given);
     return this.#changes.change<Session>(sessionId, async (control) => {
       if (run) checkRun(sessionId, control, run);
@@ -101,17 +114,36 @@ class StoreSessionManager implements SessionManager {
       }
       const known = given.events.filter((event) => event.seq !== undefined);
       const before = control ?? newControl(randomId());
-      const seen = (known.at(-1)?.seq ?? given.earlier - 1) + 1;
-      // Nobody but the run adds events, and what others may change under it leaves their number as it is.
-      const isStale = run ? before.count !== seen : version !== (control ? versionOf(control) : "");
-      if (isStale) {
+      const first = (known.at(-1)?.seq ?? given.earlier - 1) + 1;
+      const events = added.map((event, index) => deepFreeze({ ...event, seq: first + index }));
+      // Nobody but the run adds events, and what others change under it leaves their number as it is.
+      const stored = run ? await this.#howManyStored(sessionId, before, events, first) : 0;
+      if (stored === "moved") return "moved";
+      if (stored === undefined || (!run && version !== (control ? versionOf(control) : ""))) {
         throw new StaleSessionError(sessionId, control ? "it changed since it was read" : "it no longer exists");
       }
-      const events = added.map((event, index) => deepFreeze({ ...event, seq: before.count + index }));
-      const saved = withSaved(before, events.length, state);
-      const next = run && ended ? withEnded(saved, ended) : saved;
-      return { next, events, result: session(sessionId, next, [...known, ...events]) };
+      const saved = withSaved(before, events.length - stored, state);
+      const next = run && end ? withEnded(saved, end) : saved;
+      return { next, events: events.slice(stored), result: session(sessionId, next, [...known, ...events]) };
     });
+  }
+
+  /**
+   * How many of a run's new events are in the store already, by a save that could not say so. `undefined`: others are.
+   */
+  async #howManyStored(
+    sessionId: string,
+    control: Control,
+    events: readonly SessionEvent[],
+    first: number,
+  ): Promise<number | "moved" | undefined> {
+    const more = control.count - first;
+    if (more < 0 || more > events.length) return undefined;
+    if (more === 0) return 0;
+    const seqs = events.slice(0, more).map((event) => event.seq as number);
+    const stored = await readEvents(this.#store, sessionId, control.revision, seqs);
+    if (!stored) return "moved";
+    return stored.every(({ event }, index) => event.id === events[index]?.id) ? more : undefined;
   }
 
   async take(
@@ -185,6 +217,17 @@ class StoreSessionManager implements SessionManager {
     return this.#ownership.lastBeat;
   }
 
+  async summarise(given: Session, summary: Summary): Promise<boolean> {
+    const { sessionId, version } = given;
+    this.#check(sessionId);
+    const next = checkSummary(given, summary);
+    return this.#changes.change<boolean>(sessionId, async (control) =>
+      control && isRevisionOf(version, control) && isDeepStrictEqual(control.summary, given.summary)
+        ? { next: { ...control, summary: next }, result: true }
+        : { result: false },
+    );
+  }
+
   async reset(sessionId: string): Promise<boolean> {
     this.#check(sessionId);
     return this.#changes.change<boolean>(sessionId, async (control) => {
@@ -205,7 +248,7 @@ class StoreSessionManager implements SessionManager {
       const remove = await sessionKeys(this.#store, sessionId, control.revision === "");
       return { next: null, remove, forget: true, result: true };
     };
-    return this.#changes.change(sessionId, decide, parseIfPossible);
+    return this.#changes.change(sessionId, decide, { evenIfDamaged: true });
   }
 
   async amend(): Promise<boolean> {
@@ -218,9 +261,6 @@ class StoreSessionManager implements SessionManager {
     throw notBuilt();
   }
   async fork(): Promise<Session> {
-    throw notBuilt();
-  }
-  async summarise(): Promise<boolean> {
     throw notBuilt();
   }
   async list(): Promise<SessionEntry[]> {
@@ -246,7 +286,7 @@ class StoreSessionManager implements SessionManager {
     if (!next.run && next.waiting.length === 0) {
       return { ...(before.run && { next }), result: { outcome: "idle" } };
     }
-    const loaded = await loadWindow(this.#store, sessionId, before, maxBytes);
+    const loaded = await this.#windows.load(sessionId, before, maxBytes);
     if (!loaded) return "moved";
     const owner = await this.#ownership.sureOwner();
     const running = withRun(next, { id: runId, turn: randomId(), owner });
@@ -264,7 +304,7 @@ class StoreSessionManager implements SessionManager {
   }
 
   async #whole(sessionId: string, control: Control, maxBytes: number): Promise<Step<Session> | "moved"> {
-    const events = await loadWindow(this.#store, sessionId, control, maxBytes);
+    const events = await this.#windows.load(sessionId, control, maxBytes);
     return events ? { result: session(sessionId, control, events) } : "moved";
   }
 
@@ -279,8 +319,16 @@ class StoreSessionManager implements SessionManager {
 }
 
 function session(sessionId: string, control: Control, events: readonly SessionEvent[]): Session {
-  const { state, count } = control;
-  return { sessionId, events, state, version: versionOf(control), earlier: events[0]?.seq ?? count };
+  const { state, count, summary } = control;
+  return {
+    sessionId,
+    events,
+    // The one part of a control that is theirs to change, and what we remember must not change with it.
+    state: structuredClone(state),
+    version: versionOf(control),
+    earlier: events[0]?.seq ?? count,
+    ...(summary && { summary }),
+  };
 }
 
 function checkRun(sessionId: string, control: Control | undefined, run: Run): void {
@@ -288,16 +336,6 @@ function checkRun(sessionId: string, control: Control | undefined, run: Run): vo
   throw new ThreadkeeperError("RUN_LOST", `run ${run.id} may no longer write to session ${sessionId}`, {
     fields: { sessionId, turn: run.turn },
   });
-}
-
-/** A damaged record must not keep its session from being deleted. */
-function parseIfPossible(sessionId: string, text: string | undefined): Control {
-  try {
-    return parseControl(sessionId, text);
-  } catch (error) {
-    if (hasCode(error, "STORE_CORRUPT")) return newControl("");
-    throw error;
-  }
 }
 
 function notBuilt(): ThreadkeeperError {

@@ -85,12 +85,12 @@ describe("A process", () => {
     expect(next.lastBeat).toEqual(new Date("2026-01-01T00:00:00.500Z"));
     await next.leave();
     // Some who stop have not listened for their last seconds.
-    expect(JSON.parse((await contents(inner))["alive"] as string).at).toBe("2026-01-01T00:00:01.500Z");
+    expect(JSON.parse((await contents(inner))["alive/last"] as string).at).toBe("2026-01-01T00:00:01.500Z");
   });
 
   it("that cannot read when one was last there takes it for unknown, and the log says so", async () => {
     for (const damage of ["{", JSON.stringify({ format: 1, at: "then" }), JSON.stringify({ format: 1 })]) {
-      await put(inner, "alive", damage);
+      await put(inner, "alive/last", damage);
       const next = newPresence(`next${damage.length}`);
       await next.arrive();
       expect(next.lastBeat).toBeUndefined();

@@ -23,7 +23,7 @@ describe("The keys of a session", () => {
   let sessions: SessionManager;
   /** All keys but those of processes. */
   const keys = async (): Promise<string[]> =>
-    Object.keys(await contents(store)).filter((key) => !key.startsWith("owner/"));
+    Object.keys(await contents(store)).filter((key) => !/^(?:owner|alive)\//.test(key));
 
   beforeEach(async () => {
     place = await memoryPlace();

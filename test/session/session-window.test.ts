@@ -2,9 +2,10 @@ import type { ModelMessage } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Control, newControl } from "../../src/session/control.ts";
+import { SessionCache } from "../../src/session/session-cache.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
-import { controlKey, eventKey, formatEvent, formatRecord } from "../../src/session/session-record.ts";
-import { loadWindow } from "../../src/session/session-window.ts";
+import { controlKey, eventRows, formatRecord } from "../../src/session/session-record.ts";
+import { SessionWindows } from "../../src/session/session-window.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import type { Store } from "../../src/session/store/store.ts";
 import { startsTurn } from "../../src/session/turn-start.ts";
@@ -12,11 +13,11 @@ import { startsTurn } from "../../src/session/turn-start.ts";
 const sessionId = "s";
 
 /** A store with these events, and what it was asked for. */
-async function filled(events: readonly SessionEvent[]) {
+async function filled(events: readonly SessionEvent[], cacheBytes = 0) {
   const store = openMemoryStore();
   const control: Control = { ...newControl("r"), count: events.length };
   const key = controlKey(sessionId);
-  const put = new Map(events.map((event, seq) => [eventKey(sessionId, seq), formatEvent(event)]));
+  const put = new Map(events.flatMap((event) => [...eventRows(sessionId, event)]));
   await store.commit({ key, was: undefined, put: put.set(key, formatRecord(control)) });
   const reads: number[] = [];
   const counting: Store = Object.assign(Object.create(store), {
@@ -25,7 +26,8 @@ async function filled(events: readonly SessionEvent[]) {
       return store.get(keys);
     },
   });
-  const load = (maxBytes: number) => loadWindow(counting, sessionId, control, maxBytes);
+  const windows = new SessionWindows(counting, new SessionCache(cacheBytes));
+  const load = (maxBytes: number) => windows.load(sessionId, control, maxBytes);
   return { load, reads };
 }
 
@@ -38,6 +40,9 @@ function numbered(events: readonly { role: "user" | "assistant"; turn: string; t
     message: { role, content: text } as ModelMessage,
   }));
 }
+
+const bytesOf = (event: SessionEvent): number =>
+  Array.from(eventRows(sessionId, event).values()).reduce((sum, row) => sum + Buffer.byteLength(row), 0);
 
 describe("the window of a session", () => {
   it("parts turns that got no answer: the newest comes without those that failed before it", async () => {
@@ -65,8 +70,7 @@ describe("the window of a session", () => {
         );
         const read = await (await filled(events)).load(maxBytes);
         const starts = events.flatMap((event, place) => (startsTurn(event, events[place - 1]) ? [place] : []));
-        const size = (from: number) =>
-          events.slice(from).reduce((sum, event) => sum + Buffer.byteLength(formatEvent(event)), 0);
+        const size = (from: number) => events.slice(from).reduce((sum, event) => sum + bytesOf(event), 0);
         const start = starts.find((place) => size(place) <= maxBytes) ?? starts.at(-1) ?? 0;
         expect(read).toEqual(events.slice(start));
       }),

@@ -171,7 +171,7 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
 
   it("one reads when the others were last there, before it came", async () => {
     const before = Date.now();
-    await soon(async () => expect((await one.store.get(["alive"]))[0]).toBeDefined());
+    await soon(async () => expect((await one.store.get(["alive/last"]))[0]).toBeDefined());
     const next = await arrives({ isListening: () => false });
     const last = next.sessions.lastBeat()?.getTime() ?? 0;
     expect(last).toBeGreaterThan(before - 60_000);
