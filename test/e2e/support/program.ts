@@ -70,6 +70,10 @@ export function programFolder() {
       programs.push(program);
       return program;
     },
+    /** The one that was started last. */
+    last(): Program {
+      return programs.at(-1) as Program;
+    },
   };
   beforeEach(async () => {
     place.folder = await mkdtemp(path.join(tmpdir(), "threadkeeper-program-"));
