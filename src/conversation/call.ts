@@ -4,7 +4,7 @@ import { ConsumerGone } from "../agent/turn.ts";
 import { hasCode, type ThreadkeeperError } from "../errors.ts";
 import type { Json } from "../session/plain-json.ts";
 import type { CoveredInput } from "../session/session-manager.ts";
-import type { InboundOf } from "./inbound.ts";
+import type { AttachmentNote, InboundOf } from "./inbound.ts";
 import type { Notice, TurnEvent } from "./turn-event.ts";
 
 /** A call that has its place: the agent's stream, whose first event has been asked for. */
@@ -68,16 +68,18 @@ export class Call implements AsyncIterable<TurnEvent> {
     this.#onStored();
   }
 
-  /** Puts another message in the place of the one that it brings, unless that was handed over. */
-  replace(message: InboundOf<"message">): boolean {
-    if (this.#handedOver) return false;
-    this.message = message;
+  /** Its message says something else. `false`: it was handed over. */
+  reword(text: string, attachments: readonly AttachmentNote[]): boolean {
+    if (this.#handedOver || !this.message) return false;
+    this.message = { ...this.message, text, attachments };
     return true;
   }
 
-  /** Comes to nothing and says nothing, unless its message was handed over. */
-  withdraw(reason: ThreadkeeperError): void {
-    if (!this.#handedOver) this.abort(reason);
+  /** Comes to nothing and says nothing. `false`: its message was handed over, and may be stored. */
+  withdraw(reason: ThreadkeeperError): boolean {
+    if (this.#handedOver) return false;
+    this.abort(reason);
+    return true;
   }
 
   /** Asks for the next event, and keeps in mind which turn is being answered. */

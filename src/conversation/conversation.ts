@@ -1,7 +1,10 @@
 import type { Inbound, Prepare } from "./inbound.ts";
+import type { Memory } from "./memory.ts";
 import type { TurnEvent } from "./turn-event.ts";
 
 export interface Conversation {
+  /** What was said, and what becomes of it. */
+  readonly memory: Memory;
   /**
    * Takes the turn's place at once, when it is called, and returns what happens as it is pulled. Pulling past
    * `turn-end` says that it has been drawn. Never throws: a failure is a `turn-failed` or a notice. A stop yields its

@@ -12,7 +12,9 @@ import { type Begun, Call } from "./call.ts";
 import { Calls } from "./calls.ts";
 import type { Conversation } from "./conversation.ts";
 import { type Inbound, type InboundOf, type Prepare, type Prepared, saysNothing } from "./inbound.ts";
+import type { Memory } from "./memory.ts";
 import { reset } from "./reset.ts";
+import { SessionMemory } from "./session-memory.ts";
 import { stop } from "./stop.ts";
 import type { Notice, NoticeReason, TurnEvent } from "./turn-event.ts";
 
@@ -40,6 +42,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 }
 
 class AgentConversation implements Conversation {
+  readonly memory: Memory;
   readonly #agent: Agent;
   readonly #sessions: SessionManager;
   readonly #prepareMs: number;
@@ -56,6 +59,7 @@ class AgentConversation implements Conversation {
     this.#prepareMs = prepareMs;
     this.#lastWordsMs = lastWordsMs;
     this.#log = log;
+    this.memory = new SessionMemory(sessions, this.#calls);
   }
 
   handle(inbound: Inbound, prepare: Prepare = async () => ({})): AsyncIterable<TurnEvent> {

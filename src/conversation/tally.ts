@@ -61,6 +61,7 @@ export function tallied(conversation: Conversation): Tallied {
 
   return {
     conversation: {
+      memory: conversation.memory,
       handle: (inbound, prepare) => counted(inbound.sessionId, conversation.handle(inbound, prepare)),
       resume: (sessionId) => counted(sessionId, conversation.resume(sessionId)),
       close: (graceMs) => conversation.close(graceMs),

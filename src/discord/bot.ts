@@ -1,21 +1,30 @@
 import { randomUUID } from "node:crypto";
-import { type ChatInputCommandInteraction, type Client, Events, type Message, RESTEvents } from "discord.js";
+import {
+  type ChatInputCommandInteraction,
+  type Client,
+  Events,
+  type GatewayDispatchPayload,
+  type Message,
+} from "discord.js";
 import type { Conversation } from "../conversation/conversation.ts";
 import { ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { type Painter, type ReplyView, replyViews } from "../reply/reply-view.ts";
 import { errorWording } from "../reply/wording.ts";
+import { Admission } from "./admission.ts";
+import type { CatchUpLimits } from "./catch-up.ts";
 import { createClient, destroyClient, inviteLink } from "./client.ts";
 import { commands } from "./commands/all.ts";
 import { registerCommands } from "./commands/registration.ts";
 import { Complaints } from "./complaints.ts";
 import { connect, connectionError } from "./connection.ts";
+import { logConnection } from "./connection-log.ts";
+import { Continuity } from "./continuity.ts";
 import { toOurError } from "./discord-error.ts";
-import { fromMessage } from "./from-discord.ts";
 import { acknowledge, InteractionPainter } from "./interaction-painter.ts";
 import { createMessageWriter } from "./message-writer.ts";
-import { isLockedToBot, missingPermissions } from "./permissions.ts";
 import { RequestBudget } from "./request-budget.ts";
+import { Streams } from "./streams.ts";
 import { ThreadPainter } from "./thread-painter.ts";
 import { type Addressed, Threads } from "./threads.ts";
 
@@ -35,6 +44,11 @@ export interface BotPlan {
   readonly ownsTurns?: () => boolean;
   /** Called if Discord shuts the bot out for good while it runs (its token was reset, an intent taken away). */
   readonly onShutOut?: (error: ThreadkeeperError) => void;
+  /**
+   * What is heard of the time in which the bot was not there. `since`: when a process like this last was; absent, if
+   * none ever was. Default: nothing is caught up with, and places that went meanwhile are not forgotten.
+   */
+  readonly catchUp?: CatchUpLimits & { readonly since: Date | undefined };
   /** How long the start waits for Discord, in milliseconds. Default 45,000. */
   readonly readyWithinMs?: number;
   readonly log?: Logger;
@@ -57,7 +71,7 @@ export interface Bot {
   start(): Promise<BotReady>;
   /** Takes up what a process that is gone left unanswered in these sessions. Returns at once. */
   resume(sessionIds: readonly string[]): void;
-  /** Whether what is said to the bot now is heard. */
+  /** Whether everything that was said to the bot was heard, and what is said now is too. */
   isListening(): boolean;
   /** Resolves when nothing that was said to the bot is being answered or drawn. */
   idle(): Promise<void>;
@@ -77,17 +91,16 @@ class DiscordBot implements Bot {
   readonly #client: Client;
   readonly #budget = new RequestBudget();
   readonly #painter: ThreadPainter;
-  readonly #complaints: Complaints;
+  readonly #admission: Admission;
   readonly #threads: Threads;
-  readonly #allowedBots: ReadonlySet<string>;
-  readonly #streams = new Set<Promise<void>>();
+  readonly #continuity: Continuity;
+  readonly #streams: Streams;
   #open = true;
 
   constructor(plan: BotPlan) {
     this.#plan = plan;
     this.#log = plan.log ?? silentLogger;
     this.#client = createClient(plan);
-    this.#allowedBots = new Set(plan.allowedBots);
     const log = this.#log;
     const apology = errorWording(new ThreadkeeperError("DISCORD_FAILED", "an answer could not be posted"));
     this.#painter = new ThreadPainter({
@@ -97,30 +110,36 @@ class DiscordBot implements Bot {
       ownsTurns: plan.ownsTurns,
       apology,
     });
-    this.#complaints = new Complaints(this.#painter, log);
-    this.#threads = new Threads({ budget: this.#budget, complaints: this.#complaints, log });
+    const complaints = new Complaints(this.#painter, log);
+    this.#admission = new Admission({ complaints, allowedBots: new Set(plan.allowedBots), log });
+    this.#threads = new Threads({ budget: this.#budget, complaints, log });
+    this.#streams = new Streams(log);
+    this.#continuity = new Continuity({
+      client: this.#client,
+      memory: plan.conversation.memory,
+      budget: this.#budget,
+      streams: this.#streams,
+      catchUp: plan.catchUp,
+      isForBot: (message) => this.#admission.isForBot(message),
+      hear: (message) => this.#hear(message),
+      goesOn: () => this.#open,
+      log,
+    });
   }
 
   async start(): Promise<BotReady> {
     const client = this.#client;
-    client.on(Events.MessageCreate, (message) => this.#hear(message));
+    client.on(Events.Raw, (packet: GatewayDispatchPayload, shard: number) => this.#continuity.learn(packet, shard));
+    client.on(Events.MessageCreate, (message) => this.#continuity.pass(message));
     client.on(Events.InteractionCreate, (interaction) => {
-      if (interaction.isChatInputCommand()) this.#follow(this.#command(interaction));
+      if (interaction.isChatInputCommand()) this.#streams.follow(this.#command(interaction));
     });
-    client.on(Events.Error, (error) => this.#log.error({ err: error }, "discord.js reports an error"));
-    client.on(Events.ShardError, (error) => this.#log.warn({ err: error }, "the connection to Discord has a fault"));
-    client.on(Events.ShardReconnecting, () => {
-      // discord.js says so of a shard that leaves in order, too.
-      if (this.#open) this.#log.info("connecting to Discord again");
-    });
-    client.on(Events.ShardResume, (_id, replayed) => this.#log.info({ replayed }, "connected to Discord again"));
-    client.rest.on(RESTEvents.RateLimited, ({ route, global, timeToReset }) => {
-      this.#log.debug({ route, global, waitMs: timeToReset }, "Discord's limit makes a request wait");
-    });
-    client.on(Events.Warn, (warning) => this.#log.warn({ warning }, "discord.js warns"));
+    logConnection(client, this.#log, () => this.#open);
     const ready = await connect(client, this.#plan.token, this.#plan.readyWithinMs);
     client.on(Events.ShardDisconnect, ({ code }) => this.#shutOut(connectionError(code)));
-    this.#follow(this.#register(ready));
+    this.#streams.follow(this.#register(ready));
+    client.on(Events.ShardReady, (shard) => this.#continuity.ready(ready, shard));
+    for (const shard of client.ws.shards.keys()) this.#continuity.ready(ready, shard);
     const guilds = ready.guilds.cache.map(({ id, name }) => ({ id, name }));
     return {
       inviteLink: inviteLink(ready.application.id),
@@ -131,15 +150,17 @@ class DiscordBot implements Bot {
   }
 
   resume(sessionIds: readonly string[]): void {
-    for (const sessionId of sessionIds) this.#follow(this.#draw(replyViews(this.#plan.conversation.resume(sessionId))));
+    for (const sessionId of sessionIds) {
+      this.#streams.follow(this.#draw(replyViews(this.#plan.conversation.resume(sessionId))));
+    }
   }
 
   isListening(): boolean {
-    return this.#open && this.#client.isReady();
+    return this.#open && this.#client.isReady() && this.#continuity.isWhole();
   }
 
-  async idle(): Promise<void> {
-    while (this.#streams.size > 0) await Promise.all(this.#streams);
+  idle(): Promise<void> {
+    return this.#streams.idle();
   }
 
   closeIntake(): void {
@@ -148,12 +169,7 @@ class DiscordBot implements Bot {
 
   async stop(): Promise<void> {
     this.closeIntake();
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, lastDrawingsMs);
-    });
-    await Promise.race([Promise.all(this.#streams), enough]);
-    clearTimeout(timer);
+    await this.#streams.settle(lastDrawingsMs);
     this.#painter.close();
     await destroyClient(this.#client);
   }
@@ -161,29 +177,15 @@ class DiscordBot implements Bot {
   /** Synchronous up to the conversation: messages take their places in the order in which they came. */
   #hear(message: Message): void {
     if (!this.#open) return;
-    const routed = fromMessage(message, this.#allowedBots);
-    if ("ignored" in routed) {
-      this.#log.trace({ message: message.id, channel: message.channelId, why: routed.ignored }, "message ignored");
-      return;
-    }
-    const { inbound, ground } = routed;
-    // An answer that can't be delivered is not asked for.
-    if (isLockedToBot(message)) {
-      this.#log.info({ channel: message.channelId }, "a message in a locked thread is not answered");
-      return;
-    }
-    const missing = missingPermissions(message, ground);
-    if (missing.length > 0) {
-      this.#complaints.permissionMissing(message, missing);
-      return;
-    }
-    const addressed: Addressed = { message, ground, inbound };
+    const addressed = this.#admission.admit(message);
+    if (!addressed) return;
+    const { ground, inbound } = addressed;
     if (ground === "new-thread" && inbound.text === "" && inbound.attachments.length === 0) {
-      this.#follow(this.#greet(addressed));
+      this.#streams.follow(this.#greet(addressed));
       return;
     }
     const prepare = (signal: AbortSignal) => this.#threads.prepare(addressed, signal);
-    this.#follow(this.#draw(replyViews(this.#plan.conversation.handle(inbound, prepare))));
+    this.#streams.follow(this.#draw(replyViews(this.#plan.conversation.handle(inbound, prepare))));
   }
 
   /** Only called, and nothing said: that is no turn, but the thread is opened, so that it can be said there. */
@@ -220,13 +222,6 @@ class DiscordBot implements Bot {
       this.#log.error({ err: error, code: error.code, reference }, error.message);
       await painter.draw({ replyTo: null, chunks: [errorWording(error, reference)], typing: false, finished: true });
     }
-  }
-
-  /** Keeps account of what goes on, so that the end can wait for it. Nothing that fails here takes the bot along. */
-  #follow(stream: Promise<void>): void {
-    const safe = stream.catch((error: unknown) => this.#log.error({ err: error }, "an answer broke off"));
-    this.#streams.add(safe);
-    void safe.finally(() => this.#streams.delete(safe));
   }
 
   async #register(client: Client<true>): Promise<void> {

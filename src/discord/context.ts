@@ -5,6 +5,7 @@ import { isGone } from "./discord-error.ts";
 import { fileNotes, readEnclosures } from "./enclosures.ts";
 import { readableText } from "./readable-text.ts";
 import type { RequestBudget } from "./request-budget.ts";
+import { compareIds } from "./snowflake.ts";
 
 const newest = 20;
 /** What the bot says in a thread whose memory was wiped: what stands before it must not come back as context. */
@@ -23,7 +24,7 @@ export async function readContext(
 ): Promise<ContextMessage[]> {
   const options = { limit: newest, cache: false, ...(before === undefined ? {} : { before }) };
   const fetched = await budget.run(`messages of ${channel.id}`, () => channel.messages.fetch(options));
-  const all = [...fetched.values()].sort(byAge);
+  const all = [...fetched.values()].sort((one, other) => compareIds(one.id, other.id));
   const said = all.slice(all.findLastIndex(isForgetting) + 1);
   const isWhole = said.length === all.length;
   if (isWhole && channel.isThread() && before !== undefined && before !== channel.id && !fetched.has(channel.id)) {
@@ -45,11 +46,6 @@ export function readQuoted({ type, channel, reference }: Message): ContextMessag
   if (type !== MessageType.Reply || !reference?.messageId) return [];
   const quoted = channel.messages.cache.get(reference.messageId);
   return quoted ? [toContext(quoted)].filter(({ text }) => text !== "") : [];
-}
-
-/** Ids are numbers that grow with time, too long for a double. */
-function byAge(one: Message, other: Message): number {
-  return BigInt(one.id) < BigInt(other.id) ? -1 : 1;
 }
 
 function isSpoken(message: Message): boolean {

@@ -11,6 +11,11 @@ export function isGone(error: unknown): boolean {
   return discordCode(error) === RESTJSONErrorCodes.UnknownMessage;
 }
 
+/** The channel or thread is gone; of one that may only not be seen Discord says something else. */
+export function isChannelGone(error: unknown): boolean {
+  return discordCode(error) === RESTJSONErrorCodes.UnknownChannel;
+}
+
 /** Too many active threads in the server, or in the channel. */
 export function isTooManyThreads(error: unknown): boolean {
   const code = discordCode(error);

@@ -1,5 +1,6 @@
 import { type ChatInputCommandInteraction, type Message, MessageType } from "discord.js";
 import type { AttachmentNote, Inbound, InboundOf } from "../conversation/inbound.ts";
+import type { Amendment } from "../conversation/memory.ts";
 import { readEnclosures } from "./enclosures.ts";
 import { sessionOf, toReplyTo } from "./place.ts";
 import { readableText } from "./readable-text.ts";
@@ -45,6 +46,15 @@ export function fromMessage(message: Message, allowedBots: ReadonlySet<string>):
   if (!called) return { ignored: "not said to the bot" };
   // A thread that is started from a message has that message's id.
   return { inbound: toInbound(message, message.id), ground: "new-thread" };
+}
+
+/** What an edited message says now. Whether it calls the bot is not asked again: a call that was made stands. */
+export function fromEdit(message: Message): Amendment {
+  const { id, channelId, channel } = message;
+  const isOwnPlace = channel.isDMBased() || channel.isThread();
+  const { text, attachments } = toInbound(message, channelId);
+  const sessionIds = [...(isOwnPlace ? [] : [sessionOf(id)]), sessionOf(channelId)];
+  return { id, text, attachments, sessionIds };
 }
 
 /** What a command in a channel or thread asks of that place's session. */

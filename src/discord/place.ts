@@ -26,3 +26,8 @@ export function toPlace(replyTo: ReplyTo | undefined): Place | undefined {
 export function sessionOf(channel: string): string {
   return `discord:${channel}`;
 }
+
+/** The other way round; `undefined` for a session that is none of Discord's. */
+export function channelOf(sessionId: string): string | undefined {
+  return /^discord:(\d{1,20})$/.exec(sessionId)?.[1];
+}

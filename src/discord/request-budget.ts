@@ -100,8 +100,17 @@ export class RequestBudget {
    * @param lane what the request is about and the channel it is for
    */
   run<Result>(lane: string, request: () => Promise<Result>): Promise<Result> {
+    return this.#inLane(lane, () => this.#make(this.begin(), request));
+  }
+
+  /** The same for a request that can wait: it leaves as much room as progress does, for what people wait for. */
+  runCalmly<Result>(lane: string, request: () => Promise<Result>): Promise<Result> {
+    return this.#inLane(lane, () => this.#make(this.#beginCalmly(), request));
+  }
+
+  #inLane<Result>(lane: string, make: () => Promise<Result>): Promise<Result> {
     const before = this.#lanes.get(lane);
-    const made = before === undefined ? this.#make(request) : before.then(() => this.#make(request));
+    const made = before === undefined ? make() : before.then(make);
     const leave = () => {
       if (this.#lanes.get(lane) === over) this.#lanes.delete(lane);
     };
@@ -110,8 +119,16 @@ export class RequestBudget {
     return made;
   }
 
-  async #make<Result>(request: () => Promise<Result>): Promise<Result> {
-    const end = await this.begin();
+  async #beginCalmly(): Promise<() => void> {
+    for (;;) {
+      const end = this.tryBegin("progress");
+      if (end) return end;
+      await new Promise((resolve) => setTimeout(resolve, this.waitFor("progress")));
+    }
+  }
+
+  async #make<Result>(begun: Promise<() => void>, request: () => Promise<Result>): Promise<Result> {
+    const end = await begun;
     try {
       return await request();
     } finally {

@@ -197,6 +197,8 @@ export interface SessionManager {
   summarise(session: Session, summary: Summary): Promise<boolean>;
   /** A page of the sessions there are, in the order of their ids. */
   list(options?: ListOptions): Promise<SessionEntry[]>;
+  /** The places in which sessions lie and whose names begin so, in order. Names over 100 characters are not among them. */
+  places(prefix: string): Promise<string[]>;
   /**
    * All events, read lazily, page by page.
    * @throws ThreadkeeperError `SESSION_NOT_FOUND`, `STORE_CORRUPT`; `StaleSessionError` if it was reset, rewound or

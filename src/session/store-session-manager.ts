@@ -18,6 +18,7 @@ import {
 } from "./control.ts";
 import { inputEvents } from "./input-events.ts";
 import { Ownership, type OwnershipOptions } from "./ownership.ts";
+import { placesWith } from "./places.ts";
 import { type JsonObject, plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
 import { checkSessionId, type Session, type Summary } from "./session.ts";
@@ -262,6 +263,10 @@ class StoreSessionManager implements SessionManager {
   }
   async fork(): Promise<Session> {
     throw notBuilt();
+  }
+  async places(prefix: string): Promise<string[]> {
+    this.#checkOpen();
+    return placesWith(this.#store, prefix);
   }
   async list(): Promise<SessionEntry[]> {
     throw notBuilt();

@@ -5,6 +5,7 @@ import { GatewayOpcodes } from "discord.js";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import type { Conversation } from "../../src/conversation/conversation.ts";
+import type { Memory } from "../../src/conversation/memory.ts";
 import { createBot } from "../../src/discord/bot.ts";
 import type { ThreadkeeperError } from "../../src/errors.ts";
 import { answeringModel } from "./support/answering-model.ts";
@@ -18,6 +19,16 @@ function listening(server: Server): Promise<number> {
 }
 
 async function* nothing(): AsyncGenerator<never, void> {}
+
+const nothingKnown: Memory = {
+  amend: async () => false,
+  erase: async () => 0,
+  forget: async () => false,
+  forgetPlace: async () => 0,
+  places: async () => [],
+  sessionsIn: async () => [],
+  heard: async () => [],
+};
 
 const echo = () => answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
 
@@ -121,7 +132,7 @@ describe("a start", () => {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ url: `ws://127.0.0.1:${port}`, shards: 2, session_start_limit: limit }));
     });
-    const conversation = { handle: nothing, resume: nothing, close: async () => {} };
+    const conversation = { handle: nothing, resume: nothing, close: async () => {}, memory: nothingKnown };
     const address = `http://127.0.0.1:${await listening(api)}/api`;
     const bot = createBot({ token: "x", api: address, conversation, readyWithinMs: 1_500 });
     await expect(bot.start()).rejects.toMatchObject({ code: "DISCORD_UNREACHABLE" });
@@ -267,6 +278,7 @@ describe("a bot whose intake is closed", () => {
       },
       resume: nothing,
       close: async () => {},
+      memory: nothingKnown,
     };
     const { sandbox } = await openHouse({ model: echo() });
     const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation });
@@ -294,6 +306,7 @@ describe("a stream of the conversation that breaks", () => {
       },
       resume: nothing,
       close: async () => {},
+      memory: nothingKnown,
     };
     const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation });
     await bot.start();
@@ -306,7 +319,7 @@ describe("a stream of the conversation that breaks", () => {
 
 describe("a bot that never started", () => {
   it("can be stopped", async () => {
-    const conversation = { handle: nothing, resume: nothing, close: async () => {} };
+    const conversation = { handle: nothing, resume: nothing, close: async () => {}, memory: nothingKnown };
     const bot = createBot({ token: "x", api: "http://127.0.0.1:9/api", conversation });
     await bot.stop();
   });

@@ -74,6 +74,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
     const conversation = createConversation({ agent, sessions, log });
     const answers = new Set<Promise<void>>();
     const watched: Conversation = {
+      memory: conversation.memory,
       resume: (sessionId) => conversation.resume(sessionId),
       close: (graceMs) => conversation.close(graceMs),
       handle(...args) {

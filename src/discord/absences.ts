@@ -1,0 +1,40 @@
+/** A time in which nothing was heard on a connection. */
+export interface Absence {
+  /** A server is on one of the connections; direct conversations are on the first, 0. */
+  readonly shard: number;
+  /** Up to when everything was heard; absent: never anything. */
+  readonly since: Date | undefined;
+  /** The servers on this connection that the bot is in, be they out or not. */
+  readonly guilds: readonly string[];
+}
+
+/** Keeps in mind when each connection was last heard of, so that what was missed is known when it begins anew. */
+export class Absences {
+  readonly #before: Date | undefined;
+  readonly #heard = new Map<number, Date>();
+  readonly #open = new Map<number, Absence>();
+
+  /** @param before when a process like this was last there */
+  constructor(before: Date | undefined) {
+    this.#before = before;
+  }
+
+  /** A connection brought something: up to now nothing is missing on it. */
+  heard(shard: number): void {
+    this.#heard.set(shard, new Date());
+  }
+
+  /** A connection begins anew, which could not be resumed. Told before it is `heard`. */
+  began(shard: number, guilds: readonly string[]): void {
+    // One that began anew twice, and was not looked after in between, is missing all since the first time.
+    const open = this.#open.get(shard);
+    this.#open.set(shard, { shard, guilds, since: open ? open.since : (this.#heard.get(shard) ?? this.#before) });
+  }
+
+  /** What has to be looked after now: once. */
+  take(shard: number): Absence | undefined {
+    const absence = this.#open.get(shard);
+    this.#open.delete(shard);
+    return absence;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Message } from "discord.js";
+import type { Logger } from "../log.ts";
+import type { Complaints } from "./complaints.ts";
+import { fromMessage } from "./from-discord.ts";
+import { isLockedToBot, missingPermissions } from "./permissions.ts";
+import type { Addressed } from "./threads.ts";
+
+export interface AdmissionPlan {
+  readonly complaints: Complaints;
+  /** Ids of bots that are listened to like people. */
+  readonly allowedBots: ReadonlySet<string>;
+  readonly log: Logger;
+}
+
+/** Which messages become turns: those that are said to the bot and that it can answer where they stand. */
+export class Admission {
+  readonly #plan: AdmissionPlan;
+
+  constructor(plan: AdmissionPlan) {
+    this.#plan = plan;
+  }
+
+  isForBot(message: Message): boolean {
+    return "inbound" in fromMessage(message, this.#plan.allowedBots);
+  }
+
+  /** `undefined`: it is none; why is logged, or said where people can do something about it. */
+  admit(message: Message): Addressed | undefined {
+    const { allowedBots, complaints, log } = this.#plan;
+    const routed = fromMessage(message, allowedBots);
+    if ("ignored" in routed) {
+      log.trace({ message: message.id, channel: message.channelId, why: routed.ignored }, "message ignored");
+      return undefined;
+    }
+    // An answer that can't be delivered is not asked for.
+    if (isLockedToBot(message)) {
+      log.info({ channel: message.channelId }, "a message in a locked thread is not answered");
+      return undefined;
+    }
+    const missing = missingPermissions(message, routed.ground);
+    if (missing.length === 0) return { message, ...routed };
+    complaints.permissionMissing(message, missing);
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+import { type Client, Events, RESTEvents } from "discord.js";
+import type { Logger } from "../log.ts";
+
+/** Logs what becomes of the connection to Discord. `isOpen`: the bot does not leave by itself. */
+export function logConnection(client: Client, log: Logger, isOpen: () => boolean): void {
+  client.on(Events.Error, (error) => log.error({ err: error }, "discord.js reports an error"));
+  client.on(Events.ShardError, (error) => log.warn({ err: error }, "the connection to Discord has a fault"));
+  client.on(Events.ShardReconnecting, () => {
+    // discord.js says so of a shard that leaves in order, too.
+    if (isOpen()) log.info("connecting to Discord again");
+  });
+  client.on(Events.ShardResume, (_id, replayed) => log.info({ replayed }, "connected to Discord again"));
+  client.rest.on(RESTEvents.RateLimited, ({ route, global, timeToReset }) => {
+    log.debug({ route, global, waitMs: timeToReset }, "Discord's limit makes a request wait");
+  });
+  client.on(Events.Warn, (warning) => log.warn({ warning }, "discord.js warns"));
+}

@@ -1,0 +1,87 @@
+import { type Client, type GatewayDispatchPayload, type Message, Status } from "discord.js";
+import type { Memory } from "../conversation/memory.ts";
+import type { Logger } from "../log.ts";
+import { Absences } from "./absences.ts";
+import { type CatchUpLimits, catchUp } from "./catch-up.ts";
+import { readNews } from "./gateway-news.ts";
+import { LiveGate } from "./live-gate.ts";
+import type { RequestBudget } from "./request-budget.ts";
+import type { Streams } from "./streams.ts";
+import { Upkeep } from "./upkeep.ts";
+
+/** How long live messages wait at most for what was said before them, in milliseconds. */
+const heldMs = 30_000;
+
+export interface ContinuityPlan {
+  readonly client: Client;
+  readonly memory: Memory;
+  readonly budget: RequestBudget;
+  readonly streams: Streams;
+  /** Absent: nothing is caught up with, and what went while nobody listened is not forgotten. */
+  readonly catchUp: (CatchUpLimits & { readonly since: Date | undefined }) | undefined;
+  /** Whether a message is said to the bot. */
+  readonly isForBot: (message: Message) => boolean;
+  readonly hear: (message: Message) => void;
+  /** `false`: the bot is about to end. */
+  readonly goesOn: () => boolean;
+  readonly log: Logger;
+}
+
+/** Everything is heard once and in order, whatever was missed, and what is remembered stays true to what is there. */
+export class Continuity {
+  readonly #plan: ContinuityPlan;
+  readonly #upkeep: Upkeep;
+  readonly #absences: Absences;
+  readonly #gate = new LiveGate();
+  /** Connections that began anew are looked after one after another. */
+  #caughtUp: Promise<void> = Promise.resolve();
+  #behind = 0;
+
+  constructor(plan: ContinuityPlan) {
+    this.#plan = plan;
+    this.#upkeep = new Upkeep(plan);
+    this.#absences = new Absences(plan.catchUp?.since);
+  }
+
+  /** Every packet of the gateway, before discord.js reads it. */
+  learn(packet: GatewayDispatchPayload, shard: number): void {
+    const { client, streams, catchUp: limits } = this.#plan;
+    const news = readNews(packet, client.user?.id);
+    if (news?.news === "began") {
+      this.#absences.began(shard, news.guilds);
+      if (limits) this.#gate.hold(heldMs);
+    } else if (news) {
+      if (news.news === "messages-deleted") this.#gate.withdraw(news.messages);
+      streams.follow(this.#upkeep.take(news), "what happened on Discord did not reach what is remembered");
+    }
+    this.#absences.heard(shard);
+  }
+
+  /** A live message: heard behind what was said before it. */
+  pass(message: Message): void {
+    this.#gate.pass(message.channelId, message.id, () => this.#plan.hear(message));
+  }
+
+  /** Whether nothing is missing: every connection stands, and what was missed on it is caught up with. */
+  isWhole(): boolean {
+    const { client } = this.#plan;
+    return this.#behind === 0 && client.ws.shards.every(({ status }) => status === Status.Ready);
+  }
+
+  /** A connection knows its servers. If it began anew, what was missed on it is caught up with. */
+  ready(client: Client<true>, shard: number): void {
+    const { catchUp: limits, streams } = this.#plan;
+    const absence = this.#absences.take(shard);
+    if (!limits || !absence) return;
+    const plan = { ...this.#plan, client, limits, gate: this.#gate };
+    this.#behind += 1;
+    const run = this.#caughtUp
+      .then(() => catchUp(plan, absence))
+      .finally(() => {
+        this.#behind -= 1;
+        this.#gate.openAll();
+      });
+    this.#caughtUp = run.catch(() => {});
+    streams.follow(run, "what was said meanwhile could not be caught up with");
+  }
+}
