@@ -10,10 +10,14 @@ export const keyvText = {
     // Keyv takes one leading colon off every string that it reads.
     JSON.stringify({ value: value.startsWith(":") ? `:${value}` : value }),
 
-  /** @throws SyntaxError if it is not such a text */
+  /**
+   * An object that a plain Keyv stored comes back as JSON: a bot may have kept its sessions so.
+   * @throws SyntaxError if it is not such a text
+   */
   deserialize: (text: string): { value: string } => {
     const { value } = (JSON.parse(text) ?? {}) as { value?: unknown };
-    if (typeof value !== "string") throw new SyntaxError("not a stored string");
+    if (typeof value === "object" && value !== null) return { value: JSON.stringify(value) };
+    if (typeof value !== "string") throw new SyntaxError("neither a stored string nor an object");
     return { value: value.startsWith(":") ? value.slice(1) : value };
   },
 };
