@@ -40,6 +40,7 @@ export const settings = z.object({
   MAX_RUNS: whole("runs", 1, 1000, 8),
   MAX_OUTPUT_TOKENS: whole("tokens", 16, 200_000, 4096),
   MAX_STEPS: whole("steps", 1, 100, 12),
+  WINDOW_TOKENS: whole("tokens", 1000, 1_000_000, 32_000),
   RUN_DEADLINE_SECONDS: whole("seconds", 5, 3600, 300),
   TAKE_OVER_SECONDS: whole("seconds", 2, 600, 20),
   ALLOWED_BOTS: snowflakes,
@@ -67,6 +68,7 @@ export interface Config {
   /** Absent: the default place, which the sandbox and the real bot don't share. */
   readonly sessionStore: string | undefined;
   readonly maxSteps: number;
+  readonly windowTokens: number;
   readonly deadlineMs: number;
   /** After how long without a sign of life another process goes on with what this one began. */
   readonly takeOverMs: number;
@@ -128,6 +130,7 @@ function toConfig(values: Settings): Config {
     instructions: values.INSTRUCTIONS,
     sessionStore: values.SESSION_STORE,
     maxSteps: values.MAX_STEPS,
+    windowTokens: values.WINDOW_TOKENS,
     deadlineMs: values.RUN_DEADLINE_SECONDS * 1000,
     takeOverMs: values.TAKE_OVER_SECONDS * 1000,
     allowedBots: values.ALLOWED_BOTS,

@@ -11,7 +11,7 @@
  * @module
  */
 export { Agent, type AgentOptions, type ResumeOptions, type RunOptions } from "./agent/agent.ts";
-export type { AgentEvent, AgentResult, CallFailed, FinishReason, Usage } from "./agent/agent-event.ts";
+export type { AgentEvent, AgentResult, CallFailed, FinishReason } from "./agent/agent-event.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
 export { demoModel } from "./agent/demo-model.ts";
 export { ExecutionContext } from "./agent/execution-context.ts";
@@ -19,6 +19,7 @@ export { limitCalls } from "./agent/limit-calls.ts";
 export { type ModelOptions, resolveModel } from "./agent/model.ts";
 export { defineTool, type Tool, type ToolContext } from "./agent/tool.ts";
 export { currentTime } from "./agent/tools/current-time.ts";
+export type { Usage } from "./agent/usage.ts";
 export { type ErrorCode, type ErrorFields, StaleSessionError, ThreadkeeperError } from "./errors.ts";
 export type { Json, JsonObject } from "./session/plain-json.ts";
 export type { Session, Summary } from "./session/session.ts";

@@ -58,6 +58,7 @@ export async function startBot(plan: BotPlan): Promise<RunningBot> {
       tools: [currentTime],
       instructions: config.instructions ?? defaultInstructions,
       maxSteps: config.maxSteps,
+      windowTokens: config.windowTokens,
       deadlineMs: config.deadlineMs,
       maxOutputTokens: config.model.maxOutputTokens,
       log,

@@ -2,14 +2,7 @@ import type { ThreadkeeperError } from "../errors.ts";
 import type { Json } from "../session/plain-json.ts";
 import type { SessionEvent } from "../session/session-event.ts";
 import type { CoveredInput } from "../session/session-manager.ts";
-
-/** Tokens, added up over the steps of a turn, as the provider reported them. */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** The part of `inputTokens` that was read from the provider's cache. */
-  readonly cachedInputTokens: number;
-}
+import type { Usage } from "./usage.ts";
 
 export type FinishReason = "stop" | "length" | "content-filter" | "step-limit" | "other";
 

@@ -12,6 +12,7 @@ import { type AgentStream, type OutcomeStream, openStream } from "./agent-stream
 import { checkContent } from "./check-content.ts";
 import { ExecutionContext } from "./execution-context.ts";
 import { buildInstructions } from "./instructions.ts";
+import { ModelWindow } from "./model-window.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { checkTools, type Tool } from "./tool.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
@@ -34,8 +35,11 @@ export interface AgentOptions {
   readonly maxOutputTokens?: number;
   /** How often a model call that failed before its first word is repeated. Default 2. */
   readonly maxRetries?: number;
-  /** How much of the conversation the model is shown, in bytes of its events. Default 262,144. */
-  readonly windowBytes?: number;
+  /**
+   * How much of a conversation the model is shown, in its tokens; of what grows beyond, the older half is summarised.
+   * Must be well below what the model can take. Default 32,000.
+   */
+  readonly windowTokens?: number;
   /** The AI SDK's (https://ai-sdk.dev/docs/foundations/provider-options), over our own. */
   readonly providerOptions?: SharedV3ProviderOptions;
   readonly log?: Logger;
@@ -82,15 +86,18 @@ export class Agent {
 
   /** @throws ThreadkeeperError `TOOL_INVALID` */
   constructor(options: AgentOptions) {
+    const instructions = buildInstructions(options.instructions);
+    const tools = checkTools(options.tools ?? []);
     this.#plan = {
       model: options.model,
-      instructions: buildInstructions(options.instructions),
-      tools: checkTools(options.tools ?? []),
+      instructions,
+      tools,
       maxSteps: options.maxSteps ?? 12,
       deadlineMs: options.deadlineMs ?? 300_000,
       maxOutputTokens: options.maxOutputTokens ?? 4_096,
       maxRetries: options.maxRetries ?? 2,
-      windowBytes: options.windowBytes ?? 262_144,
+      windowTokens: options.windowTokens ?? 32_000,
+      fixedBytes: Buffer.byteLength(JSON.stringify([instructions, ...tools])),
       // OpenAI would otherwise keep the conversation, and a stored one would come to depend on what it keeps.
       providerOptions: {
         ...options.providerOptions,
@@ -172,6 +179,7 @@ export class Agent {
       context: new ExecutionContext({ turn, author, events: [event], state: {} }),
       inputs: [{ id, ...(author && { author }), ...(replyTo !== undefined && { replyTo }) }],
       signal,
+      window: new ModelWindow(this.#plan, { earlier: 0 }),
       sessionId: undefined,
       isShared: false,
       save: async () => {},

@@ -1,23 +1,45 @@
 import type { ModelMessage, UserModelMessage } from "ai";
+import type { Session } from "../session/session.ts";
 import type { SessionEvent } from "../session/session-event.ts";
 import { startsTurn } from "../session/turn-start.ts";
+import { cutResults } from "./cut-result.ts";
+import { cutText } from "./cut-text.ts";
 import { healMessages } from "./heal-messages.ts";
 import { closeLabel, encodeUtterance, neutralise, openLabel } from "./speaker-label.ts";
 
 type UserPart = Exclude<UserModelMessage["content"], string>[number];
 
+/** Stands for what is not even in a summary. */
+const leftOut = "The older part of this conversation is not shown.";
+
 /**
- * What the model is shown of a part of a conversation: each speaker labelled, the whole healed. Depends on the events
- * alone, so a longer conversation begins with the same bytes.
+ * What the model is shown of a part of a conversation: each speaker labelled, what people said and tools returned cut
+ * to `maxLength` characters a text, the whole healed. Depends on the events alone, so a longer conversation begins with
+ * the same bytes.
  */
-export function showEvents(events: readonly SessionEvent[]): ModelMessage[] {
-  return healMessages(
-    events.map((event) => (event.message.role === "user" ? showInput(event, event.message) : event.message)),
-  );
+export function showEvents(events: readonly SessionEvent[], maxLength: number): ModelMessage[] {
+  return healMessages(events.map((event) => showEvent(event, maxLength)));
 }
 
-/** The newest whole turns within `maxBytes` of `sizeOf`, beginning at a user's turn; always at least the newest of them. */
-export function cutAtTurn(events: readonly SessionEvent[], maxBytes: number): readonly SessionEvent[] {
+/** The same of one event, not healed. */
+export function showEvent(event: SessionEvent, maxLength: number): ModelMessage {
+  const { message } = event;
+  if (message.role === "user") return showInput(event, message, maxLength);
+  return message.role === "tool" ? cutResults(message, maxLength) : message;
+}
+
+/** What the model is shown in the place of the part that it is not shown. */
+export function showOlder({ summary, earlier }: Pick<Session, "summary" | "earlier">): ModelMessage[] {
+  if (earlier === 0) return [];
+  return [{ role: "user", content: encodeUtterance({ kind: "summary", text: summary?.text ?? leftOut }) }];
+}
+
+/** The newest whole turns within `maxBytes`, beginning at a user's turn; always at least the newest of them. */
+export function cutAtTurn(
+  events: readonly SessionEvent[],
+  maxBytes: number,
+  sizeOf: (event: SessionEvent) => number,
+): readonly SessionEvent[] {
   let start = events.length;
   let bytes = 0;
   for (let index = events.length - 1; index >= 0; index -= 1) {
@@ -28,19 +50,18 @@ export function cutAtTurn(events: readonly SessionEvent[], maxBytes: number): re
   return events.slice(start);
 }
 
-/** In bytes of JSON. */
-export function sizeOf(event: SessionEvent): number {
-  return Buffer.byteLength(JSON.stringify(event));
-}
-
-function showInput({ author, at, context = [] }: SessionEvent, message: UserModelMessage): UserModelMessage {
+function showInput(
+  { author, at, context = [] }: SessionEvent,
+  message: UserModelMessage,
+  maxLength: number,
+): UserModelMessage {
   const opening = [
     ...context.map(({ author: speaker, text }) =>
-      encodeUtterance({ kind: "overheard", author: speaker, text: wellFormed(text) }),
+      encodeUtterance({ kind: "overheard", author: speaker, text: wellFormed(cutText(text, maxLength)) }),
     ),
     openLabel({ kind: "said", at, ...(author && { author }) }),
   ].join("\n");
-  const parts = showContent(message.content);
+  const parts = showContent(message.content, maxLength);
   if (parts.length === 0) return { ...message, content: "" };
   return { ...message, content: joinTexts([textPart(opening), ...parts, textPart(closeLabel("said"))]) };
 }
@@ -49,10 +70,10 @@ function showInput({ author, at, context = [] }: SessionEvent, message: UserMode
  * Neutralised texts, and files by value: a link would be fetched by the SDK or the provider, whoever sent it. Texts
  * are joined before they are neutralised, since a label can be imitated in pieces.
  */
-function showContent(content: UserModelMessage["content"]): UserPart[] {
+function showContent(content: UserModelMessage["content"], maxLength: number): UserPart[] {
   const parts = typeof content === "string" ? [textPart(content)] : content.map(withoutLink);
   return joinTexts(parts.filter((part) => part.type !== "text" || part.text.trim() !== "")).map((part) =>
-    part.type === "text" ? { ...part, text: neutralise(wellFormed(part.text)) } : part,
+    part.type === "text" ? { ...part, text: neutralise(wellFormed(cutText(part.text, maxLength))) } : part,
   );
 }
 

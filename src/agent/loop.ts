@@ -1,22 +1,22 @@
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart } from "ai";
 import { hasCode, ThreadkeeperError } from "../errors.ts";
-import type { AgentEvent, AgentResult, FinishReason, Usage } from "./agent-event.ts";
-import { cutAtTurn, showEvents, sizeOf } from "./context-window.ts";
+import type { AgentEvent, AgentResult, FinishReason } from "./agent-event.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { stepLimitError } from "./model-error.ts";
 import { type ModelAnswer, type ModelPart, type ModelPlan, modelStep } from "./model-step.ts";
+import type { ModelWindow } from "./model-window.ts";
 import { callTool } from "./tool-call.ts";
 import { parting, storedText } from "./turn-text.ts";
+import { addUsage, noUsage } from "./usage.ts";
 
 export interface LoopPlan extends ModelPlan {
   /** Model calls in a turn, at most. The last may not call tools, so that it ends with an answer. */
   readonly maxSteps: number;
-  /** How much of the conversation the model is shown, in bytes of its events. */
-  readonly windowBytes: number;
 }
 
 export interface LoopControl {
   readonly signal: AbortSignal;
+  readonly window: ModelWindow;
   /** Called wherever what has happened must not be lost: before tools are run, and after. */
   save(): Promise<void>;
 }
@@ -28,7 +28,7 @@ const noAnswer: ModelAnswer = {
   type: "answer",
   messages: [],
   finishReason: "other",
-  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+  usage: noUsage,
 };
 
 /**
@@ -47,13 +47,13 @@ export async function* runLoop(
   let { text } = before;
   if (text !== "") yield { type: "text-delta", turn, text };
   let { usage } = noAnswer;
-  const window = { bytes: plan.windowBytes };
   for (let steps = before.steps + 1; ; steps += 1) {
     const last = steps >= plan.maxSteps && plan.tools.size > 0;
     let answer = noAnswer;
-    for await (const part of askWithin(window, context, plan, last ? "none" : "auto", control.signal)) {
+    for await (const part of askWithin(context, plan, last ? "none" : "auto", control)) {
       if (part.type === "answer") {
         answer = part;
+        control.window.measured(answer.usage);
         continue;
       }
       const delta = text !== "" && context.unfinishedText === "" ? parting + part.text : part.text;
@@ -76,30 +76,26 @@ export async function* runLoop(
 }
 
 /**
- * One step with as much of the conversation as the model takes. Where it says that this is too long, the window is
- * halved, down to the newest turn: a thread must not come to be dead for good.
+ * One step with as much of the conversation as the model takes. Where it says that this is too long, it is shown less,
+ * down to the newest turn: a thread must not come to be dead for good.
  */
 async function* askWithin(
-  window: { bytes: number },
   { events }: ExecutionContext,
   plan: LoopPlan,
   toolChoice: "auto" | "none",
-  signal: AbortSignal,
+  { window, signal }: LoopControl,
 ): AsyncGenerator<ModelPart, void> {
   for (;;) {
-    const shown = cutAtTurn(events, window.bytes);
     let begun = false;
     try {
-      for await (const part of modelStep(plan, showEvents(shown), { toolChoice, signal })) {
+      for await (const part of modelStep(plan, window.show(events), { toolChoice, signal })) {
         begun = true;
         yield part;
       }
       return;
     } catch (error) {
-      const isNewestTurn = shown.length === cutAtTurn(events, 0).length;
-      if (begun || isNewestTurn || !hasCode(error, "MODEL_INPUT_TOO_LONG")) throw error;
-      window.bytes = Math.floor(shown.reduce((sum, event) => sum + sizeOf(event), 0) / 2);
-      plan.log.warn({ ...error.fields, windowBytes: window.bytes }, "the model is shown less of the conversation");
+      if (begun || !hasCode(error, "MODEL_INPUT_TOO_LONG") || !window.shrink(events)) throw error;
+      plan.log.warn(error.fields, "the model is shown less of the conversation");
     }
   }
 }
@@ -159,14 +155,6 @@ function callsOf(messages: readonly ModelMessage[]): ToolCallPart[] {
 function resultsOf(messages: readonly ModelMessage[]): ToolResultPart[] {
   const parts = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
   return parts.filter((part) => part.type === "tool-result");
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-  };
 }
 
 function finishReasonOf({ finishReason }: ModelAnswer): FinishReason {

@@ -2,9 +2,10 @@ import type { LanguageModelV3, SharedV3ProviderOptions } from "@ai-sdk/provider"
 import { type FinishReason, jsonSchema, type ModelMessage, streamText, type ToolSet } from "ai";
 import type { Logger } from "../log.ts";
 import { abortReason, raceAbort } from "./abort-race.ts";
-import type { Usage } from "./agent-event.ts";
+import { withCacheBreakpoints } from "./cache-breakpoints.ts";
 import { modelError } from "./model-error.ts";
 import type { CheckedTool } from "./tool.ts";
+import type { Usage } from "./usage.ts";
 
 // The SDK prints warnings to the console unless told otherwise; we log them. An application's own choice stands.
 globalThis.AI_SDK_LOG_WARNINGS ??= false;
@@ -46,8 +47,7 @@ export async function* modelStep(
   const call = new AbortController();
   const result = streamText({
     model: plan.model,
-    system: plan.instructions,
-    messages,
+    ...withCacheBreakpoints(plan.model.provider, plan.instructions, messages),
     tools: describeTools(plan.tools),
     toolChoice,
     maxOutputTokens: plan.maxOutputTokens,
@@ -72,8 +72,9 @@ export async function* modelStep(
         throw part.error;
       } else if (part.type === "finish-step") {
         const { inputTokens = 0, outputTokens = 0, inputTokenDetails } = part.usage;
-        const cachedInputTokens = inputTokenDetails.cacheReadTokens ?? 0;
-        end = { finishReason: part.finishReason, usage: { inputTokens, outputTokens, cachedInputTokens } };
+        const { cacheReadTokens: cachedInputTokens = 0, cacheWriteTokens = 0 } = inputTokenDetails;
+        const usage = { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
+        end = { finishReason: part.finishReason, usage };
       }
     }
     if (!end || end.finishReason === "error") throw new Error("the model's answer broke off");

@@ -4,9 +4,16 @@ import type { CoveredInput, Input, LoadOptions, Run, SessionManager } from "../s
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import { ExecutionContext } from "./execution-context.ts";
+import { ModelWindow } from "./model-window.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
 import { tellAgain } from "./turn-end.ts";
 import { type Call, type Outcome, WaitingCalls, type Word } from "./waiting-calls.ts";
+
+/**
+ * How much is loaded, in bytes as stored: so far above the budget that it is summaries alone that move the window's
+ * start, and one call's bytes go on being the first of the next one's.
+ */
+const loadedBytesPerToken = 16;
 
 export interface SessionCall {
   readonly sessionId: string;
@@ -31,7 +38,7 @@ export class SessionCalls {
   constructor(sessions: SessionManager, plan: TurnPlan) {
     this.#sessions = sessions;
     this.#plan = plan;
-    this.#load = { maxBytes: plan.windowBytes };
+    this.#load = { maxBytes: plan.windowTokens * loadedBytesPerToken };
   }
 
   /** From now on no run is started: inputs are only stored, and what waits, waits on. */
@@ -166,6 +173,7 @@ export class SessionCalls {
           inputs,
           resumed,
           signal: ending,
+          window: new ModelWindow(this.#plan, session),
           sessionId,
           isShared: inputs.some(({ id }) => id !== call.inputId),
           save: async (end) => {

@@ -2,8 +2,8 @@ import type { Author } from "../session/session-event.ts";
 
 /** One thing that somebody said, as it stands in the text of a user's message. */
 export interface Utterance {
-  /** `said` to the agent, or `overheard`: said nearby, to somebody else. */
-  readonly kind: "said" | "overheard";
+  /** `said` to the agent; `overheard`: said nearby, to somebody else; `summary`: of what all of them said before. */
+  readonly kind: (typeof kinds)[number];
   readonly text: string;
   readonly author?: Author;
   /** ISO 8601; the label keeps minutes. */
@@ -18,8 +18,8 @@ const odd = new RegExp(`[&">＞﹥${sign}]|(?!\\u200d)[\\p{Cc}\\p{Cf}\\p{Zl}\\p{
 const beginning = new RegExp(`([${sign}])(\\\\*)`, "gu");
 /** What nobody sees, or sees only as a mark on the letter before it. Line breaks are seen. */
 const unseen = /(?![\t-\r])[\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-const kinds = ["said", "overheard"];
-const block = /<(said|overheard)((?: [a-z]+="[^"<>]*")*)>\n([\s\S]*?)\n<\/\1>/g;
+const kinds = ["said", "overheard", "summary"] as const;
+const block = /<(said|overheard|summary)((?: [a-z]+="[^"<>]*")*)>\n([\s\S]*?)\n<\/\1>/g;
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /** The line that opens an utterance. Names are quoted and escaped, so that none can close it or add to it. */
@@ -58,14 +58,18 @@ function readsAsLabel(text: string, from: number): boolean {
   for (let at = from; at < text.length; ) {
     const character = String.fromCodePoint(text.codePointAt(at) as number);
     // A word that merely begins like a label ends elsewhere.
-    if (kinds.includes(word)) return !/\w/.test(character);
+    if (isKind(word)) return !/\w/.test(character);
     at += character.length;
     const seen = character.normalize("NFKD").replace(unseen, "").toLowerCase();
     if (word === "" && /^[\s/⁄∕⧸]*$/.test(seen)) continue;
     word += seen;
     if (!kinds.some((kind) => kind.startsWith(word))) return false;
   }
-  return kinds.includes(word);
+  return isKind(word);
+}
+
+function isKind(word: string): boolean {
+  return kinds.some((kind) => kind === word);
 }
 
 export function encodeUtterance(utterance: Utterance): string {
@@ -79,7 +83,7 @@ export function decodeUtterances(text: string): Utterance[] {
     const name = values.get("by");
     const at = readTime(values.get("at") ?? "");
     return {
-      kind: kind === "said" ? "said" : "overheard",
+      kind: kind as Utterance["kind"],
       text: withoutBackslashes(body ?? ""),
       ...(name === undefined
         ? {}

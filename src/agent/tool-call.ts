@@ -2,9 +2,10 @@ import type { ToolResultPart } from "ai";
 import { z } from "zod";
 import { type Json, plainJson } from "../session/plain-json.ts";
 import { abortReason, raceAbort } from "./abort-race.ts";
+import { cutText } from "./cut-text.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
-/** How much of a result the model is given, in characters of text or JSON. */
+/** How much of a result is kept, in characters of text or JSON. */
 const maxResultLength = 64_000;
 
 export type ToolOutput = ToolResultPart["output"];
@@ -31,15 +32,11 @@ export async function callTool(tool: Tool | undefined, input: unknown, context: 
 
 function success(result: Json): ToolOutput {
   const text = typeof result === "string" ? result : JSON.stringify(result);
-  if (text.length > maxResultLength || typeof result === "string") return { type: "text", value: shorten(text) };
+  if (text.length > maxResultLength || typeof result === "string")
+    return { type: "text", value: cutText(text, maxResultLength) };
   return { type: "json", value: result as Extract<ToolOutput, { type: "json" }>["value"] };
 }
 
 function failure(message: string): ToolOutput {
-  return { type: "error-text", value: shorten(message) };
-}
-
-function shorten(text: string): string {
-  if (text.length <= maxResultLength) return text;
-  return `${text.slice(0, maxResultLength).replace(/[\ud800-\udbff]$/, "")}\n[cut: ${text.length - maxResultLength} more characters]`;
+  return { type: "error-text", value: cutText(message, maxResultLength) };
 }

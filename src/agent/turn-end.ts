@@ -1,9 +1,10 @@
 import { type ErrorCode, ThreadkeeperError } from "../errors.ts";
 import type { JsonObject } from "../session/plain-json.ts";
 import type { CoveredInput, TurnEnd } from "../session/session-manager.ts";
-import type { AgentEvent, FinishReason, Usage } from "./agent-event.ts";
+import type { AgentEvent, FinishReason } from "./agent-event.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { storedText } from "./turn-text.ts";
+import { noUsage, type Usage } from "./usage.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
 /** All of an answer that its events don't hold. */
@@ -54,10 +55,5 @@ export async function* tellAgain({ context, inputs, ended, settle }: EndedTurn):
 
 function readAnswered(ended: JsonObject): Answered {
   const { finishReason, usage, steps } = ended as JsonObject & Partial<Answered>;
-  const unknown: Answered = {
-    finishReason: "other",
-    usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
-    steps: 0,
-  };
-  return finishReason && usage && steps !== undefined ? { finishReason, usage, steps } : unknown;
+  return { finishReason: finishReason ?? "other", usage: { ...noUsage, ...usage }, steps: steps ?? 0 };
 }

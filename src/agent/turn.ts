@@ -7,13 +7,14 @@ import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { type Answer, type LoopPlan, runLoop } from "./loop.ts";
 import { providerTextOf } from "./model-error.ts";
+import type { ModelWindow, WindowPlan } from "./model-window.ts";
 import { answeredEnd, failedEnd } from "./turn-end.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
 /** A longer timer, such as one of `Infinity`, would go off at once. */
 const longestTimer = 2 ** 31 - 1;
 
-export interface TurnPlan extends LoopPlan {
+export interface TurnPlan extends LoopPlan, WindowPlan {
   /** How long a turn may take, in milliseconds. */
   readonly deadlineMs: number;
 }
@@ -25,6 +26,7 @@ export interface Turn {
   readonly resumed?: true | undefined;
   /** Aborted by a stop, a reset or a shutdown; the reason says which. */
   readonly signal: AbortSignal;
+  readonly window: ModelWindow;
   /** For the log. */
   readonly sessionId: string | undefined;
   /** Whether it answers others than the one who reads it. Whoever goes away does not end such a turn. */
@@ -76,7 +78,7 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
   try {
     const replyTo = inputs.at(-1)?.replyTo;
     yield { type: "turn-start", turn: context.turn, replyTo, inputs, ...(resumed && { resumed }) };
-    answer = yield* runLoop(context, plan, { signal, save: () => turn.save() });
+    answer = yield* runLoop(context, plan, { signal, window: turn.window, save: () => turn.save() });
     await turn.save(answeredEnd(answer));
     yield end(answer);
   } catch (error) {

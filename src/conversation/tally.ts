@@ -8,6 +8,10 @@ export interface Tally {
   readonly threads: number;
   readonly turns: number;
   readonly inputTokens: number;
+  /** The part of these that was read from the provider's cache. */
+  readonly cachedInputTokens: number;
+  /** The part that was written to it. */
+  readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   readonly errors: number;
 }
@@ -20,7 +24,7 @@ export interface Tallied {
 
 /** The same conversation, whose events are counted as they pass. */
 export function tallied(conversation: Conversation): Tallied {
-  const nothing = { turns: 0, inputTokens: 0, outputTokens: 0, errors: 0 };
+  const nothing = { turns: 0, inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, errors: 0 };
   const threads = new Set<string>();
   let tally = { ...nothing };
 
@@ -32,6 +36,8 @@ export function tallied(conversation: Conversation): Tallied {
         break;
       case "turn-end":
         tally.inputTokens += event.usage.inputTokens;
+        tally.cachedInputTokens += event.usage.cachedInputTokens;
+        tally.cacheWriteTokens += event.usage.cacheWriteTokens;
         tally.outputTokens += event.usage.outputTokens;
         break;
       case "turn-failed":

@@ -23,14 +23,14 @@ describe("two calls on one session", () => {
   });
 
   it("a run gives back its text, its usage and its own events", async () => {
-    const { agent } = await agentRoom([["Hello ", "there."], { parts: ["Again."], cachedTokens: 4 }]);
+    const { agent } = await agentRoom([["Hello ", "there."], { parts: ["Again."], cachedTokens: 4, cacheWrites: 3 }]);
     await agent.run("Hi", { sessionId: "room", author: ada });
     const result = await agent.run("Hi again", { sessionId: "room", author: ada });
     expect(result).toMatchObject({
       text: "Again.",
       finishReason: "stop",
       steps: 1,
-      usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4 },
+      usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4, cacheWriteTokens: 3 },
     });
     expect(result?.events.map(({ seq, message }) => [seq, message.role])).toEqual([
       [2, "user"],

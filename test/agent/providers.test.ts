@@ -51,7 +51,7 @@ describe.each(providers)("over HTTP, $setting", (provider) => {
     const { events, result } = await drain(agent.stream("Say something long", room));
     expect(result?.text).toBe("A rather long answer, in pieces.");
     expect(events.filter(({ type }) => type === "text-delta").length).toBeGreaterThan(2);
-    expect(result?.usage).toEqual({ inputTokens: 7, outputTokens: 3, cachedInputTokens: 0 });
+    expect(result?.usage).toEqual({ inputTokens: 7, outputTokens: 3, cachedInputTokens: 0, cacheWriteTokens: 0 });
     expect(server.requests.map(({ path }) => path)).toEqual([provider.path]);
   });
 
@@ -135,6 +135,79 @@ describe.each(providers)("over HTTP, $setting", (provider) => {
     expect(body).not.toContain("item_reference");
     if (provider.setting.startsWith("openai:")) expect(JSON.parse(body)).toMatchObject({ store: false });
   });
+});
+
+/** What a request says: all that stands before the conversation, and the conversation piece by piece. */
+function readBody(body: string): { head: unknown; pieces: unknown[] } {
+  const { messages, contents, input, ...head } = JSON.parse(body, (key, value) =>
+    key === "cache_control" ? undefined : value,
+  );
+  const pieces = (messages ?? contents ?? input).flatMap((message: { role: string; content: unknown }) =>
+    Array.isArray(message.content) ? message.content.map((part) => ({ role: message.role, part })) : [message],
+  );
+  return { head, pieces };
+}
+
+describe.each(providers)("the bytes that go to $setting", (provider) => {
+  it("are those of the call before, and more: over steps, turns, a failure and a restart", async () => {
+    const look = { toolCalls: [{ name: "current_time", arguments: "{}" }] };
+    const server = await serve(
+      { content: "Let me look.", ...look },
+      look,
+      { content: "It is late." },
+      { status: 500, error: { message: "our own fault" } },
+      { content: "The second answer." },
+      { content: "The third answer." },
+    );
+    const store = await openStore("memory:");
+    const author = { id: "1", name: "Ada" };
+    const context = [{ id: "c1", author: { id: "2", name: "Ben" }, text: "It rains." }];
+    const first = await meet(server, provider, { sessions: await openSessions({ store }) });
+    await first.agent.run("One", { ...room, author, context });
+    await expect(first.agent.run("Lost", room)).rejects.toMatchObject({ code: "MODEL_FAILED" });
+    await first.agent.run("Two", { ...room, author });
+    await first.sessions.close();
+    const second = await meet(server, provider, { sessions: await openSessions({ store }) });
+    await second.agent.run("Three", room);
+    const bodies = server.requests.map(({ body }) => readBody(body));
+    expect(bodies).toHaveLength(6);
+    for (const [place, { head, pieces }] of bodies.entries()) {
+      const before = bodies[place - 1];
+      expect(head).toEqual(bodies[0]?.head);
+      if (before) expect(JSON.stringify(pieces.slice(0, before.pieces.length))).toBe(JSON.stringify(before.pieces));
+    }
+  });
+});
+
+describe("what the provider may keep of a prompt", () => {
+  const answers = [{ content: "One." }, { content: "Two." }, { content: "Three." }];
+  const places = (body: string) => {
+    const { system, messages } = JSON.parse(body);
+    const marked = (parts: { cache_control?: unknown }[]) => parts.filter((part) => part.cache_control).length;
+    return { system: marked(system), messages: messages.map(({ content }: never) => marked(content)) };
+  };
+
+  it("is marked for Anthropic: tools and system, the last turn, the last message", async () => {
+    const server = await serve(...answers);
+    const { agent } = await meet(server, providers[1] as (typeof providers)[number]);
+    for (const text of ["a", "b", "c"]) await agent.run(text, room);
+    expect(server.requests.map(({ body }) => places(body))).toEqual([
+      { system: 1, messages: [1] },
+      { system: 1, messages: [0, 1, 1] },
+      { system: 1, messages: [0, 0, 0, 1, 1] },
+    ]);
+    expect(server.requests[2]?.body.match(/"cache_control":\{"type":"ephemeral"\}/g)).toHaveLength(3);
+  });
+
+  it.each(providers.filter(({ setting }) => !setting.startsWith("anthropic")))(
+    "is not marked for $setting",
+    async (provider) => {
+      const server = await serve(...answers);
+      const { agent } = await meet(server, provider);
+      for (const text of ["a", "b", "c"]) await agent.run(text, room);
+      expect(server.requests[2]?.body).not.toMatch(/cache_?control/i);
+    },
+  );
 });
 
 describe("a change of provider", () => {

@@ -114,7 +114,11 @@ describe("a turn that had ended when its process went away", () => {
     await agent.run("first", room);
     await expect(agent.run("second", room)).rejects.toThrow("failed");
     expect(saves).toEqual([
-      { finishReason: "stop", usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 }, steps: 1 },
+      {
+        finishReason: "stop",
+        usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 },
+        steps: 1,
+      },
       { code: "MODEL_FAILED", reference: expect.stringMatching(/^\w{6}$/) },
     ]);
   });

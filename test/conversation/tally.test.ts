@@ -3,16 +3,32 @@ import { tallied } from "../../src/conversation/tally.ts";
 import { forever } from "../support/scripted-model.ts";
 import { commands, conversationRoom, read, says, until, words } from "./support/conversation-room.ts";
 
-const nothing = { threads: 0, turns: 0, inputTokens: 0, outputTokens: 0, errors: 0 };
+const nothing = {
+  threads: 0,
+  turns: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  errors: 0,
+};
 
 describe("tallied", () => {
   test("counts threads, turns, tokens and errors of what passes, and starts anew when it is read", async () => {
-    const room = await conversationRoom([["One."], ["Two."], [new Error("down")], ["Four."]]);
+    const room = await conversationRoom([
+      { parts: ["One."], cachedTokens: 4, cacheWrites: 3 },
+      ["Two."],
+      [new Error("down")],
+      ["Four."],
+    ]);
     const { conversation, readTally } = tallied(room.conversation);
     expect(readTally()).toEqual(nothing);
     for (const id of ["m1", "m2", "m3"]) await read(conversation.handle(says(id, "hi")));
     expect(words(await read(conversation.handle(says("m4", "hi", { sessionId: "other" }))))).toHaveLength(2);
-    expect(readTally()).toEqual({ threads: 2, turns: 4, inputTokens: 30, outputTokens: 15, errors: 1 });
+    expect(readTally()).toEqual({
+      ...{ threads: 2, turns: 4, errors: 1 },
+      ...{ inputTokens: 30, cachedInputTokens: 4, cacheWriteTokens: 3, outputTokens: 15 },
+    });
     expect(readTally()).toEqual(nothing);
   });
 

@@ -8,7 +8,7 @@ import { splitText } from "../../src/reply/split-text.ts";
 
 const turn = "t1";
 const replyTo = { channel: "c1", message: "m1" };
-const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 };
+const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 };
 const start: TurnEvent = { type: "turn-start", turn, replyTo, inputs: [] };
 const says = (text: string): TurnEvent => ({ type: "text-delta", turn, text });
 const begins = (name: string, callId = name): TurnEvent => ({ type: "tool-start", turn, callId, name });

@@ -19,7 +19,14 @@ export type ScriptedPart = string | ScriptedCall | Promise<unknown> | Error;
 type Finish = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
 export type ScriptedStep =
   | readonly ScriptedPart[]
-  | { readonly parts: readonly ScriptedPart[]; readonly finish?: Finish; readonly cachedTokens?: number };
+  | {
+      readonly parts: readonly ScriptedPart[];
+      readonly finish?: Finish;
+      /** Default 10. */
+      readonly inputTokens?: number;
+      readonly cachedTokens?: number;
+      readonly cacheWrites?: number;
+    };
 
 export interface ScriptedModel extends LanguageModelV3 {
   /** Every call that was made, oldest first. */
@@ -38,7 +45,13 @@ export function scriptedModel(steps: readonly ScriptedStep[], id = "scripted"): 
   let abandoned = 0;
 
   async function* play(step: ScriptedStep, number: number): AsyncGenerator<LanguageModelV3StreamPart, void> {
-    const { parts, finish, cachedTokens = 0 } = "parts" in step ? step : { parts: step };
+    const {
+      parts,
+      finish,
+      inputTokens = 10,
+      cachedTokens = 0,
+      cacheWrites = 0,
+    } = "parts" in step ? step : { parts: step };
     let called = false;
     let texts = 0;
     yield { type: "stream-start", warnings: [] };
@@ -62,7 +75,12 @@ export function scriptedModel(steps: readonly ScriptedStep[], id = "scripted"): 
       type: "finish",
       finishReason: { unified: finish ?? (called ? "tool-calls" : "stop"), raw: undefined },
       usage: {
-        inputTokens: { total: 10, noCache: 10 - cachedTokens, cacheRead: cachedTokens, cacheWrite: undefined },
+        inputTokens: {
+          total: inputTokens,
+          noCache: inputTokens - cachedTokens - cacheWrites,
+          cacheRead: cachedTokens,
+          cacheWrite: cacheWrites,
+        },
         outputTokens: { total: 5, text: undefined, reasoning: undefined },
       },
     };
