@@ -95,7 +95,7 @@ async function chunksOf(text: string): Promise<readonly string[]> {
   async function* turn(): AsyncGenerator<AgentEvent> {
     yield { type: "turn-start", turn: "t", inputs: [], replyTo: null };
     yield { type: "text-delta", turn: "t", text };
-    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
     yield { type: "turn-end", turn: "t", text, finishReason: "stop", usage, steps: 1 };
   }
   let last: ReplyView | undefined;
