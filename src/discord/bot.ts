@@ -220,7 +220,8 @@ class DiscordBot implements Bot {
       const error = toOurError(thrown, `/${command.definition.name} came to nothing`);
       const reference = randomUUID().slice(0, 8);
       this.#log.error({ err: error, code: error.code, reference }, error.message);
-      await painter.draw({ replyTo: null, chunks: [errorWording(error, reference)], typing: false, finished: true });
+      const chunks = [errorWording(error, reference)];
+      await painter.draw({ notice: error.code, replyTo: null, chunks, typing: false, finished: true });
     }
   }
 

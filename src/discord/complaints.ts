@@ -25,7 +25,7 @@ export class Complaints {
     const { channel } = message;
     const parent = channel.isThread() ? channel.parentId : undefined;
     const place = parent ? { channel: parent } : { channel: channel.id, message: message.id };
-    this.#say(place, permissionMissing(permissions), permissions.join());
+    this.#say(place, permissionMissing(permissions), permissions.join(), message.id);
   }
 
   /** Said each time, since each time an answer stands where nobody expects it. */
@@ -34,10 +34,11 @@ export class Complaints {
       "DISCORD_TOO_MANY_THREADS",
       `server ${guildId} has as many active threads as Discord allows; archive some`,
     );
-    this.#say({ channel: channelId, message: id }, error, id);
+    this.#say({ channel: channelId, message: id }, error, id, id);
   }
 
-  #say(place: Place, error: ThreadkeeperError, what: string): void {
+  /** @param about the message that is the reason: other processes say the same of it */
+  #say(place: Place, error: ThreadkeeperError, what: string, about: string): void {
     this.#log.warn({ channel: place.channel, ...error.fields, code: error.code }, error.message);
     const now = Date.now();
     const key = `${place.channel} ${error.code} ${what}`;
@@ -45,6 +46,7 @@ export class Complaints {
     for (const [old, at] of this.#said) if (now - at >= silenceMs) this.#said.delete(old);
     this.#said.set(key, now);
     const chunks = [errorWording(error)];
-    void this.#painter.draw({ replyTo: toReplyTo(place), chunks, typing: false, finished: true });
+    const notice = `${error.code} ${about}`;
+    void this.#painter.draw({ notice, replyTo: toReplyTo(place), chunks, typing: false, finished: true });
   }
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Logger } from "../log.ts";
 import type { Painter, ReplyView } from "../reply/reply-view.ts";
 import { beginReading } from "./adoption.ts";
@@ -44,7 +44,7 @@ export class ThreadPainter implements Painter {
       this.#plan.log.warn({ turn: view.turn }, "an answer has no place on Discord");
       return;
     }
-    const key = view.turn ?? `n${randomUUID().replaceAll("-", "").slice(0, 12)}`;
+    const key = view.turn ?? noticeNonce(place, view);
     if (this.#givenUp.has(key)) {
       if (view.finished) this.#givenUp.delete(key);
       return;
@@ -118,8 +118,15 @@ export class ThreadPainter implements Painter {
     const { apology } = this.#plan;
     const saidAlready = drawing.view.chunks[0] === apology;
     if (saidAlready || closedToUs.has(discordCode(error))) return;
-    void this.draw({ replyTo: drawing.view.replyTo, chunks: [apology], typing: false, finished: true });
+    const { replyTo } = drawing.view;
+    void this.draw({ notice: "apology", replyTo, chunks: [apology], typing: false, finished: true });
   }
+}
+
+/** The same for all processes that have to say this here, so that Discord takes it from one of them only. */
+function noticeNonce({ channel, message }: Place, { notice, chunks }: ReplyView): string {
+  const what = JSON.stringify([channel, message, notice ?? chunks]);
+  return `n${createHash("sha256").update(what).digest("hex").slice(0, 16)}`;
 }
 
 function newDrawing(nonce: string, place: Place, view: ReplyView): Drawing {

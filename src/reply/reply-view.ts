@@ -10,6 +10,8 @@ export type ReplyTo = Extract<TurnEvent, { type: "notice" }>["replyTo"];
 export interface ReplyView {
   /** The turn that it shows; absent for a notice. */
   readonly turn?: string;
+  /** What a notice is about: of several processes that say the same of the same place, one is heard. */
+  readonly notice?: string;
   readonly replyTo: ReplyTo;
   /** The messages, in order; each 1 to 2,000 characters. */
   readonly chunks: readonly string[];
@@ -78,7 +80,13 @@ function reduceReply(reply: Reply, event: TurnEvent): Reply {
     case "notice":
       return {
         ...noReply,
-        view: { replyTo: event.replyTo, chunks: [noticeWording(event)], typing: false, finished: true },
+        view: {
+          notice: "error" in event ? `${event.reason} ${event.error.code}` : event.reason,
+          replyTo: event.replyTo,
+          chunks: [noticeWording(event)],
+          typing: false,
+          finished: true,
+        },
       };
   }
 }

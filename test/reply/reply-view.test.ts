@@ -125,8 +125,22 @@ describe("replyViews", () => {
 
   test("a notice is one finished view", async () => {
     expect(await viewsOf({ type: "notice", replyTo, reason: "nothing-to-stop" })).toEqual([
-      { replyTo, chunks: [expect.stringMatching(/nothing to stop/)], typing: false, finished: true },
+      {
+        notice: "nothing-to-stop",
+        replyTo,
+        chunks: [expect.stringMatching(/nothing to stop/)],
+        typing: false,
+        finished: true,
+      },
     ]);
+  });
+
+  test("a notice of a failure is about that failure, whatever its reference is", async () => {
+    const error = new ThreadkeeperError("STORE_BUSY", "busy");
+    const failed = (reference: string): TurnEvent => ({ type: "notice", replyTo, reason: "failed", error, reference });
+    const [one, other] = [await lastOf(failed("abc123")), await lastOf(failed("def456"))];
+    expect(one?.chunks).not.toEqual(other?.chunks);
+    expect([one?.notice, other?.notice]).toEqual(["failed STORE_BUSY", "failed STORE_BUSY"]);
   });
 
   test("several turns are several views, each with its own text and place", async () => {

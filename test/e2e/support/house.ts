@@ -11,12 +11,13 @@ import { createLogger } from "../../../src/log.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/sandbox.ts";
 import type { SessionManager } from "../../../src/session/session-manager.ts";
 import { openStore } from "../../../src/session/store/open-store.ts";
-import { openSessions } from "../../../src/session/store-session-manager.ts";
+import { openSessions, type SessionsOptions } from "../../../src/session/store-session-manager.ts";
 
 export interface HouseOptions {
   readonly model: LanguageModelV3;
   readonly agent?: Partial<AgentOptions>;
   readonly bot?: Partial<BotPlan>;
+  readonly sessions?: Partial<SessionsOptions>;
   readonly sandbox?: SandboxOptions;
   /** Milliseconds that runs get when the bot is stopped; default 10,000 as in the program. */
   readonly graceMs?: number;
@@ -65,11 +66,12 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
       model,
       agent: agentOptions,
       bot: botOptions,
+      sessions: sessionsOptions,
       graceMs = 10_000,
       awaitsCommands = true,
     } = { ...plan, ...changes };
     const store = await openStore(`sqlite:${path.join(folder, "sessions.sqlite")}`, { log });
-    const sessions = await openSessions({ store, log });
+    const sessions = await openSessions({ store, log, ...sessionsOptions });
     const agent = new Agent({ model, sessions, maxRetries: 0, log, ...agentOptions });
     const conversation = createConversation({ agent, sessions, log });
     const answers = new Set<Promise<void>>();
@@ -90,7 +92,14 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
         });
       },
     };
-    const bot = createBot({ token: sandbox.botToken, api: sandbox.api, conversation: watched, log, ...botOptions });
+    const bot = createBot({
+      token: sandbox.botToken,
+      api: sandbox.api,
+      conversation: watched,
+      ownsTurns: () => sessions.isPresent(),
+      log,
+      ...botOptions,
+    });
     const end = async () => {
       running.delete(house);
       await bot.stop();
@@ -125,6 +134,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
     running.add(house);
     if (awaitsCommands) await vi.waitUntil(() => sandbox.state.commands.length > 0, { timeout: 10_000 });
     bot.resume(await sessions.unfinished());
+    sessions.onUnfinished((sessionIds) => bot.resume(sessionIds));
     return house;
   }
 
