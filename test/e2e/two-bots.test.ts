@@ -5,9 +5,11 @@ import { openSessions } from "../../src/session/store-session-manager.ts";
 import type { StorePlace } from "../support/store-contract.ts";
 import { postgresPlace, redisPlace, sqlitePlace } from "../support/store-places.ts";
 import { postgresServer, redisServer } from "../support/test-servers.ts";
+import { answeringModel } from "./support/answering-model.ts";
 import { type AnsweringProvider, answeringProvider } from "./support/answering-provider.ts";
+import { type HouseOptions, openHouse } from "./support/house.ts";
 import { type Program, programFolder } from "./support/program.ts";
-import { botMessages } from "./support/talk.ts";
+import { answerTo, asks, botMessages, botTexts, gate, opensThread } from "./support/talk.ts";
 
 const folder = programFolder();
 const patience = { timeoutMs: 40_000 };
@@ -184,4 +186,71 @@ describe.each(kinds)("Two bots with one token on one $kind store", ({ kind, make
       expect(said(scene).match(/\d+\.\d+:/g)).toEqual(wanted.match(/\d+\.\d+:/g));
     },
   );
+});
+
+describe("What both of two bots hear", () => {
+  async function twoHouses(options: Partial<HouseOptions> = {}) {
+    const model = answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);
+    const house = await openHouse({ model, ...options });
+    const bots = [await house.start(), await house.start()];
+    return { ...house, model, quiet: () => Promise.all(bots.map((bot) => bot.quiet())) };
+  }
+
+  it("is answered by one of them", async () => {
+    const { sandbox, model, quiet } = await twoHouses();
+    const thread = await opensThread(sandbox, sandbox.owner, "0");
+    for (const text of ["1", "2", "3"]) await asks(sandbox, sandbox.owner, thread, text);
+    await quiet();
+    expect(botTexts(sandbox, thread)).toEqual(["heard: 0", "heard: 1", "heard: 2", "heard: 3"]);
+    expect(model.shown.map(({ questions }) => questions)).toEqual([["0"], ["1"], ["2"], ["3"]]);
+  });
+
+  it("and is only a call is greeted once", async () => {
+    const { sandbox, quiet } = await twoHouses();
+    const mention = sandbox.owner.mentions(sandbox.bot, "");
+    await answerTo(sandbox, mention, 0);
+    await quiet();
+    expect(botTexts(sandbox, mention)).toEqual([expect.stringContaining("said nothing")]);
+  });
+
+  it("and cannot be answered for lack of a permission is complained of once", async () => {
+    const { sandbox, quiet, logged } = await twoHouses();
+    sandbox.faults.takeAway("CreatePublicThreads");
+    sandbox.owner.mentions(sandbox.bot, "hello");
+    const complaints = () => logged.filter(({ code }) => code === "DISCORD_PERMISSION_MISSING");
+    await expect.poll(() => complaints().length).toBe(2);
+    await answerTo(sandbox, "general", 0);
+    await quiet();
+    expect(botTexts(sandbox, "general")).toHaveLength(1);
+  });
+
+  it("and finds the queue full is refused once", async () => {
+    const held = gate();
+    const model = answeringModel(async ({ questions }) => {
+      await held.opened;
+      return `heard: ${questions.join(" | ")}`;
+    });
+    const { sandbox, quiet, logged } = await twoHouses({ model, sessions: { maxWaiting: 1 } });
+    const thread = sandbox.owner.mentions(sandbox.bot, "0");
+    await expect.poll(() => model.shown.length).toBe(1);
+    sandbox.owner.says(thread, "1");
+    sandbox.owner.says(thread, "2");
+    await expect.poll(() => logged.filter(({ code }) => code === "QUEUE_FULL").length).toBe(2);
+    await answerTo(sandbox, thread, 0);
+    held.open();
+    await quiet();
+    const refusals = botTexts(sandbox, thread).filter((text) => !text.startsWith("heard"));
+    expect(refusals).toHaveLength(1);
+  });
+
+  it("and is a command is done by one of them, and the other says nothing of it", async () => {
+    const { sandbox, quiet, logged } = await twoHouses();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    const answer = await sandbox.owner.runs("/reset", { in: thread }).answer();
+    expect(answer.content).toContain("Forgotten");
+    await asks(sandbox, sandbox.owner, thread, "still there?");
+    await quiet();
+    expect(botTexts(sandbox, thread)).toHaveLength(3);
+    expect(logged.filter(({ level }) => (level as number) > 30)).toEqual([]);
+  });
 });
