@@ -105,7 +105,7 @@ export class SessionChanges {
         const done = step.next === undefined || (await this.#commit(sessionId, found, step));
         if (done && !found.naive) return step.result as T;
       }
-      throw new ThreadkeeperError("STORE_BUSY", `session ${sessionId} changed ${maxAttempts} times under one call`);
+      throw new ThreadkeeperError("STORE_BUSY", `changed ${maxAttempts} times under one call`);
     } catch (error) {
       throw placed(error, sessionId, this.#store.description);
     }
@@ -181,7 +181,8 @@ function moveIn({ control, naive }: Found): Step<undefined> {
 function placed(error: unknown, sessionId: string, store: string): unknown {
   if (!(error instanceof ThreadkeeperError && error.code.startsWith("STORE_"))) return error;
   const { code, cause, fields } = error;
-  const names = [!error.message.includes(sessionId) && `session ${sessionId}`, !error.message.includes(store) && store];
+  const isNamed = fields["sessionId"] === sessionId;
+  const names = [!isNamed && `session ${sessionId}`, !error.message.includes(store) && store];
   const where = names.filter(Boolean).join(", ");
   const message = where ? `${error.message} (${where})` : error.message;
   return new ThreadkeeperError(code, message, { fields: { ...fields, sessionId, store }, cause });

@@ -59,7 +59,9 @@ class World {
 
   async start(): Promise<void> {
     this.#owner = `owner${this.#made++}-${Math.random().toString(36).slice(2)}`;
-    this.#sessions = await openSessions({ store: this.#store, ownerId: this.#owner });
+    // Nothing, a session or two, or all of it: what is remembered makes no difference.
+    const cacheBytes = [0, 1_500, 64_000_000][this.#made % 3] as number;
+    this.#sessions = await openSessions({ store: this.#store, ownerId: this.#owner, cacheBytes });
   }
 
   async do({ kind, sessionId, n }: { kind: string; sessionId: string; n: number }): Promise<void> {

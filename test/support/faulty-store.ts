@@ -10,6 +10,8 @@ export class FaultyStore implements Store {
   calls = 0;
   /** The commits that were made. */
   readonly commits: Commit[] = [];
+  /** The keys of each `get`. */
+  readonly reads: (readonly string[])[] = [];
 
   constructor(store: Store) {
     this.#store = store;
@@ -20,6 +22,7 @@ export class FaultyStore implements Store {
   }
 
   get(keys: readonly string[]) {
+    this.reads.push(keys);
     return this.#call(() => this.#store.get(keys));
   }
 
