@@ -59,14 +59,23 @@ export class ThreadkeeperError extends Error {
   }
 }
 
-/** The session was saved by somebody else since it was read: read it again, apply the change, save. */
+/** The session is another one since it was read: read it again, apply the change, save. */
 export class StaleSessionError extends ThreadkeeperError {
   constructor(sessionId: string, why: string) {
-    super("SESSION_STALE", `session ${sessionId} was not saved: ${why}; get it again and repeat the change`, {
+    super("SESSION_STALE", `session ${sessionId} is not what was read: ${why}; get it again and repeat this`, {
       fields: { sessionId },
     });
     this.name = "StaleSessionError";
   }
+}
+
+/** `why`: where it is not the whole session that is missing. */
+export function sessionNotFound(sessionId: string, why = `there is no session ${sessionId}`): ThreadkeeperError {
+  return new ThreadkeeperError("SESSION_NOT_FOUND", why, { fields: { sessionId } });
+}
+
+export function sessionExists(sessionId: string): ThreadkeeperError {
+  return new ThreadkeeperError("SESSION_EXISTS", `there is a session ${sessionId} already`, { fields: { sessionId } });
 }
 
 /** Whether `error` is one of ours with this code. */

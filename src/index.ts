@@ -26,6 +26,7 @@ export type { Session, Summary } from "./session/session.ts";
 export type { Author, ContextMessage, SessionEvent } from "./session/session-event.ts";
 export type {
   CoveredInput,
+  ForkOptions,
   HistoryOptions,
   Input,
   ListOptions,

@@ -50,8 +50,11 @@ export function cutAtTurn(
   return events.slice(start);
 }
 
+/** Stands where somebody took their words back: the answer to them would else follow another answer, or nothing. */
+const erasedWords = "[a message that was deleted]";
+
 function showInput(
-  { author, at, context = [] }: SessionEvent,
+  { author, at, context = [], erased }: SessionEvent,
   message: UserModelMessage,
   maxLength: number,
 ): UserModelMessage {
@@ -61,7 +64,7 @@ function showInput(
     ),
     openLabel({ kind: "said", at, ...(author && { author }) }),
   ].join("\n");
-  const parts = showContent(message.content, maxLength);
+  const parts = erased ? [textPart(erasedWords)] : showContent(message.content, maxLength);
   if (parts.length === 0) return { ...message, content: "" };
   return { ...message, content: joinTexts([textPart(opening), ...parts, textPart(closeLabel("said"))]) };
 }

@@ -4,7 +4,7 @@ import { plainJson } from "./plain-json.ts";
 import type { Session, Summary } from "./session.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { Input } from "./session-manager.ts";
-import { eventShape, inputShape } from "./session-record.ts";
+import { eventShape, inputShape, placesShape } from "./session-record.ts";
 import type { Shape } from "./shape.ts";
 import { startsTurn } from "./turn-start.ts";
 
@@ -56,6 +56,13 @@ export function checkNewEvents({ events }: Session): SessionEvent[] {
       ids.add(plain.id);
       return plain;
     });
+}
+
+/** @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
+export function checkPlaces(places: readonly string[]): readonly string[] {
+  const plain = plainJson(places, "places");
+  checkShape(placesShape, plain, "places");
+  return plain;
 }
 
 function checkShape(shape: Shape, value: unknown, where: string): void {

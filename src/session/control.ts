@@ -53,6 +53,47 @@ export function emptied({ handled, places, active }: Control, revision: string):
   };
 }
 
+export function amended(control: Control, id: string, content: WaitingInput["content"]): Control {
+  return { ...control, waiting: control.waiting.map((input) => (input.id === id ? { ...input, content } : input)) };
+}
+
+/** The first `count` events are left, and nobody runs. What was handled stays so, and what waits, waits on. */
+export function rewound(control: Control, count: number, revision: string): Control {
+  return { ...withoutRun(withSummaryWithin(control, count)), revision, count };
+}
+
+/** The first `count` events and the state, lying in `places`. What was handled there is answered there, and not here. */
+export function forked(control: Control, count: number, revision: string, places: readonly string[]): Control {
+  const { state, handled, summary } = withSummaryWithin(control, count);
+  return {
+    ...newControl(revision, state, handled),
+    count,
+    ...(summary && { summary }),
+    ...(places.length > 0 && { places }),
+  };
+}
+
+/**
+ * The words with these ids wait no longer. A summary that covers the first event that they are taken out of goes whole:
+ * what it tells of the others can be told from them again, and until then a turn is shown its newest events within the
+ * usual bound, which costs no more than before the first summary.
+ */
+export function withoutWords(control: Control, ids: ReadonlySet<string>, firstSeq: number, revision: string): Control {
+  const waiting = control.waiting
+    .filter(({ id }) => !ids.has(id))
+    .map(({ context, ...input }) => {
+      const others = (context ?? []).filter(({ id }) => !ids.has(id));
+      return { ...input, ...(others.length > 0 && { context: others }) };
+    });
+  return { ...withSummaryWithin(control, firstSeq), revision, waiting };
+}
+
+/** Without a summary of events that are not among the first `count`. */
+function withSummaryWithin(control: Control, count: number): Control {
+  const { summary, ...rest } = control;
+  return summary && summary.upTo > count ? rest : control;
+}
+
 export function versionOf(control: Control): string {
   return `${control.revision}.${control.saves}`;
 }
@@ -83,9 +124,10 @@ export function withWaiting(control: Control, { places = [], ...input }: Waiting
   };
 }
 
-/** The newest places, where a session has moved about more than is kept. */
+/** Those that were named last, where a session has moved about more than is kept. */
 function withPlaces(control: Control, places: readonly string[]): Control {
-  const all = [...new Set([...(control.places ?? []), ...places])].slice(-maxPlaces);
+  const older = (control.places ?? []).filter((place) => !places.includes(place));
+  const all = [...older, ...new Set(places)].slice(-maxPlaces);
   return all.length > 0 ? { ...control, places: all } : control;
 }
 

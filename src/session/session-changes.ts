@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { hasCode, ThreadkeeperError } from "../errors.ts";
+import { hasCode, sessionNotFound, ThreadkeeperError } from "../errors.ts";
 import { type Control, newControl, openUnder } from "./control.ts";
 import { Lanes } from "./lanes.ts";
 import { parseNaive } from "./naive-session.ts";
@@ -27,6 +27,8 @@ export interface Step<T> {
   readonly next?: Control | null;
   /** What `next` counts more than the control before it. */
   readonly events?: readonly SessionEvent[];
+  /** What stands in the places of events that were there. */
+  readonly replaced?: readonly SessionEvent[];
   /** Keys that go with it. */
   readonly remove?: readonly string[];
   readonly forget?: boolean;
@@ -77,6 +79,13 @@ export class SessionChanges {
   /** The same outside of the order, for decisions that change nothing. */
   read<T>(sessionId: string, decide: Decision<T>): Promise<T> {
     return this.#decide(sessionId, decide, undefined, {});
+  }
+
+  /** What a session is now. @throws ThreadkeeperError `SESSION_NOT_FOUND`, `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
+  async control(sessionId: string): Promise<Control> {
+    const control = await this.read(sessionId, async (found) => ({ result: found }));
+    if (control) return control;
+    throw sessionNotFound(sessionId);
   }
 
   /** Sessions in which there is something to do, and whose it is. */
@@ -134,7 +143,7 @@ export class SessionChanges {
   }
 
   async #commit(sessionId: string, { version: was, control, naive }: Found, step: Step<unknown>): Promise<boolean> {
-    const { next, events = [], remove = [], forget = false } = step;
+    const { next, events = [], replaced = [], remove = [], forget = false } = step;
     const key = controlKey(sessionId);
     const put = new Map<string, string>();
     const gone = new Set(remove);
@@ -150,12 +159,14 @@ export class SessionChanges {
     const text = index.control && formatRecord(index.control);
     if (text) put.set(key, text);
     else gone.add(key);
-    const added = events.map((event): StoredEvent => {
+    const rowsOf = (event: SessionEvent): StoredEvent => {
       const rows = eventRows(sessionId, event);
       for (const [each, value] of rows) put.set(each, value);
       const bytes = Array.from(rows.values()).reduce((sum, row) => sum + Buffer.byteLength(row), 0);
       return { event, large: [], bytes };
-    });
+    };
+    replaced.forEach(rowsOf);
+    const added = events.map(rowsOf);
     const removed = [...gone].filter((each) => !put.has(each));
     // Whether a commit that failed was made is not known.
     this.#cache.keepControl(sessionId, undefined);

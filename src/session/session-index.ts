@@ -51,8 +51,8 @@ export interface Indexed<After> {
 }
 
 /**
- * Pure. `events` are those that `after` has more than `before`, or has instead of others. Rows of events that go away
- * are the affair of who takes them away, and so are speakers.
+ * Pure. `events` are those that `after` has more than `before`. Rows of events that go away are the affair of who takes
+ * them away, and so are those of their speakers.
  */
 export function indexed<After extends Control | null>(
   sessionId: string,
@@ -105,11 +105,10 @@ function waitingKeys(sessionId: string, control: Control | null | undefined): Se
   return new Set(ids.map((id) => saidKey(id, sessionId, waits)));
 }
 
-/** What is said with this change, and not what only changes its place from the queue to the events, or is written anew. */
+/** What is said with this change, and not what only moves from the queue to the events. */
 function newWords(before: Control | undefined, after: Control, events: readonly SessionEvent[]): Said[] {
   const waited = new Set(before?.waiting.map(({ id }) => id));
-  const isOld = (event: SessionEvent): boolean => (event.seq ?? 0) < (before?.count ?? 0) || waited.has(event.id);
-  return [...after.waiting.filter(({ id }) => !waited.has(id)), ...events.filter((event) => !isOld(event))];
+  return [...after.waiting, ...events].filter(({ id }) => !waited.has(id));
 }
 
 function speakers({ author, context = [] }: Said): string[] {

@@ -1,7 +1,15 @@
 import { hasCode } from "../errors.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { parseSaidKey, saidKeys, speakerPrefix, userKeyOf } from "./session-index.ts";
-import { eventPrefix, largePrefix, openPrefix, parseEvent, parseOpenKey, seqOfEventKey } from "./session-record.ts";
+import {
+  eventPrefix,
+  largeKey,
+  largePrefix,
+  openPrefix,
+  parseEvent,
+  parseOpenKey,
+  seqOfKey,
+} from "./session-record.ts";
 import { keyPages } from "./store/key-pages.ts";
 import type { Store } from "./store/store.ts";
 
@@ -31,6 +39,22 @@ export async function sessionKeys(store: Store, sessionId: string, isDamaged = f
   return keys;
 }
 
+/** Keys of the large values of the events from `from` up to `to`. */
+export async function largeKeys(
+  store: Store,
+  sessionId: string,
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const page of keyPages(store, largePrefix(sessionId), largeKey(sessionId, from, 0).slice(0, -1))) {
+    const own = page.filter((key) => seqOfKey(key) < to);
+    keys.push(...own);
+    if (own.length < page.length) break;
+  }
+  return keys;
+}
+
 /** `undefined`: it is damaged. */
 async function readEvents(
   store: Store,
@@ -40,7 +64,7 @@ async function readEvents(
   const values = await store.get(keys);
   return keys.map((key, index) => {
     try {
-      return parseEvent(sessionId, seqOfEventKey(key), values[index]?.value).event;
+      return parseEvent(sessionId, seqOfKey(key), values[index]?.value).event;
     } catch (error) {
       if (hasCode(error, "STORE_CORRUPT")) return undefined;
       throw error;

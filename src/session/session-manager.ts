@@ -79,7 +79,7 @@ export interface StartOptions extends LoadOptions {
 export interface ListOptions {
   /** Only sessions that lie in this place. */
   readonly place?: string;
-  /** Only sessions in which the person with this id said something. */
+  /** Only sessions in which the person with this id said something, also what was erased or taken back since. */
   readonly user?: string;
   /** Only sessions in which something was said since then, by the hour. */
   readonly activeSince?: Date;
@@ -91,8 +91,8 @@ export interface ListOptions {
 
 export interface SessionEntry {
   readonly sessionId: string;
-  /** When something was last said in it, by the hour, ISO 8601 in UTC. */
-  readonly active: string;
+  /** When something was last said in it, by the hour, ISO 8601 in UTC. Absent: never, or its record is damaged. */
+  readonly active?: string;
 }
 
 export interface HistoryOptions {
@@ -105,8 +105,17 @@ export interface HistoryOptions {
 /** A turn that was taken back. */
 export interface Rewound {
   readonly turn: string;
-  /** The ids of the inputs that it answered, oldest first. */
+  /** The ids of the inputs that went, those of later turns too, oldest first. */
   readonly inputs: readonly string[];
+}
+
+export interface ForkOptions {
+  /** Default: a random one. */
+  readonly sessionId?: string;
+  /** The last turn to copy. Default: the newest. */
+  readonly turn?: string;
+  /** What the copy lies in. Default: where the original does. */
+  readonly places?: readonly string[];
 }
 
 /** Who makes, finds and saves sessions. Changing the storage changes nothing outside of it. */
@@ -171,23 +180,24 @@ export interface SessionManager {
   amend(sessionId: string, input: Pick<Input, "id" | "content">): Promise<boolean>;
   /**
    * Takes what people said out of every session that holds it: the inputs and context messages with these ids, whether
-   * they wait or are events, and what our code derived from them. Events keep their places; what other events quote is
-   * theirs. Returns the sessions that were changed.
+   * they wait or are events, and a summary that may tell of them. An event of theirs keeps its place and turn, but has
+   * no words and no author any more (`erased`); what other events quote is theirs. A run that is going on goes on, and
+   * what was handled stays known. One commit a session; returns the sessions that were changed.
+   * @throws ThreadkeeperError the first error, when all other sessions are done
    */
   erase(ids: readonly string[]): Promise<string[]>;
   /**
    * Takes back a turn and all after it, the run too; without `turn` the last one. What was handled stays known, what
-   * waits waits on. `undefined`: there is no such turn, or no such session.
+   * waits waits on, and the state stays as it is. `undefined`: there is no such turn, or no such session.
    */
   rewind(sessionId: string, turn?: string): Promise<Rewound | undefined>;
   /**
-   * Makes session `to` with a copy of the events of this one, up to and with `turn` (default: all), and of its state.
-   * @throws ThreadkeeperError `SESSION_NOT_FOUND` (also for the turn), `SESSION_EXISTS`
+   * Makes another session with a copy of the events of this one, up to and with `turn`, and of its state. What this one
+   * handled counts as known there too; what waits and the run stay here. One commit, so that the copy passes through
+   * memory as a whole.
+   * @throws ThreadkeeperError `SESSION_NOT_FOUND` (also for the turn), `SESSION_EXISTS`, `INPUT_INVALID` for places
    */
-  fork(
-    sessionId: string,
-    to: { readonly sessionId?: string; readonly turn?: string; readonly places?: readonly string[] },
-  ): Promise<Session>;
+  fork(sessionId: string, to?: ForkOptions): Promise<Session>;
   /**
    * Replaces what the model is shown of the older part, in one commit that disturbs no run. `false`: the session was
    * summarised, reset, rewound or erased in since `session` was read, and nothing was changed.
@@ -200,7 +210,7 @@ export interface SessionManager {
   /** The places in which sessions lie and whose names begin so, in order. Names over 100 characters are not among them. */
   places(prefix: string): Promise<string[]>;
   /**
-   * All events, read lazily, page by page.
+   * All events, erased ones too, read lazily, page by page. Forward, what is said meanwhile comes along.
    * @throws ThreadkeeperError `SESSION_NOT_FOUND`, `STORE_CORRUPT`; `StaleSessionError` if it was reset, rewound or
    * erased in meanwhile
    */

@@ -23,13 +23,15 @@ import { atMost, count, list, name, object, oneOf, optional, type Shape, text } 
 
 const recordShape = object({ format: count });
 
-export const controlKey = (sessionId: string): string => `control/${sessionId}`;
+export const controlPrefix = "control/";
+export const controlKey = (sessionId: string): string => `${controlPrefix}${sessionId}`;
 export const eventPrefix = (sessionId: string): string => `event/${sessionId}/`;
 export const eventKey = (sessionId: string, seq: number): string => `${eventPrefix(sessionId)}${place(seq)}`;
-export const seqOfEventKey = (key: string): number => Number(key.split("/")[2]);
 export const largePrefix = (sessionId: string): string => `large/${sessionId}/`;
 export const largeKey = (sessionId: string, seq: number, n: number): string =>
   `${largePrefix(sessionId)}${place(seq)}.${n}`;
+/** The place of the event that an event's key or a large value's is of. */
+export const seqOfKey = (key: string): number => Number.parseInt(key.split("/")[2] ?? "", 10);
 export const openPrefix = "open/";
 export const openKey = (owner: string, sessionId: string): string => `${openPrefix}${owner}/${sessionId}`;
 export function parseOpenKey(key: string): { owner: string; sessionId: string } {

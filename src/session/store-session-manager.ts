@@ -1,9 +1,10 @@
 // One thing although long: every method is one decision on one record, and they are judged side by side.
 import { isDeepStrictEqual } from "node:util";
-import { StaleSessionError, ThreadkeeperError } from "../errors.ts";
+import { StaleSessionError, sessionExists, sessionNotFound, ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
-import { checkInput, checkNewEvents, checkSummary } from "./check-input.ts";
+import { checkInput, checkNewEvents, checkPlaces, checkSummary } from "./check-input.ts";
 import {
+  amended,
   type Control,
   emptied,
   isKnown,
@@ -16,11 +17,16 @@ import {
   withSaved,
   withWaiting,
 } from "./control.ts";
+import { eraseWords } from "./erase-words.ts";
+import { forkSession } from "./fork-session.ts";
 import { inputEvents } from "./input-events.ts";
+import { listSessions } from "./list-sessions.ts";
 import { Ownership, type OwnershipOptions } from "./ownership.ts";
 import { placesWith } from "./places.ts";
 import { type JsonObject, plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
+import { readHistory } from "./read-history.ts";
+import { rewindSession } from "./rewind-session.ts";
 import { checkSessionId, type Session, type Summary } from "./session.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SessionChanges, type Step } from "./session-changes.ts";
@@ -28,8 +34,12 @@ import type { SessionEvent } from "./session-event.ts";
 import { sessionKeys } from "./session-keys.ts";
 import type {
   CoveredInput,
+  ForkOptions,
+  HistoryOptions,
   Input,
+  ListOptions,
   LoadOptions,
+  Rewound,
   Run,
   SessionEntry,
   SessionManager,
@@ -156,7 +166,7 @@ class StoreSessionManager implements SessionManager {
     const arrived = input && checkInput(input);
     return this.#ownership.giving(sessionId, (runId) =>
       this.#changes.change<Taken>(sessionId, async (stored) => {
-        if (!stored && !create) throw notFound(sessionId);
+        if (!stored && !create) throw sessionNotFound(sessionId);
         const control = stored ?? newControl(randomId());
         if (arrived && isKnown(control, arrived.id)) return { result: { outcome: "known" } };
         const free = start && (!control.run || (await this.#ownership.isAbandoned(control.run)));
@@ -252,27 +262,55 @@ class StoreSessionManager implements SessionManager {
     return this.#changes.change(sessionId, decide, { evenIfDamaged: true });
   }
 
-  async amend(): Promise<boolean> {
-    throw notBuilt();
+  async amend(sessionId: string, { id, content }: Pick<Input, "id" | "content">): Promise<boolean> {
+    this.#check(sessionId);
+    const { content: words } = checkInput({ id, content });
+    return this.#changes.change<boolean>(sessionId, async (control) =>
+      control?.waiting.some((input) => input.id === id)
+        ? { next: amended(control, id, words), forget: true, result: true }
+        : { result: false },
+    );
   }
-  async erase(): Promise<string[]> {
-    throw notBuilt();
+
+  async erase(ids: readonly string[]): Promise<string[]> {
+    this.#checkOpen();
+    return eraseWords(this.#store, this.#changes, ids);
   }
-  async rewind(): Promise<undefined> {
-    throw notBuilt();
+
+  async rewind(sessionId: string, turn?: string): Promise<Rewound | undefined> {
+    this.#check(sessionId);
+    return this.#changes.change<Rewound | undefined>(sessionId, async (control) =>
+      control ? rewindSession(this.#store, sessionId, control, turn) : { result: undefined },
+    );
   }
-  async fork(): Promise<Session> {
-    throw notBuilt();
+
+  async fork(sessionId: string, { sessionId: to = randomId(), turn, places }: ForkOptions = {}): Promise<Session> {
+    this.#check(sessionId);
+    this.#check(to);
+    const lying = places && checkPlaces(places);
+    await this.#changes.change<void>(to, async (existing) => {
+      if (existing) throw sessionExists(to);
+      const source = await this.#changes.control(sessionId);
+      return forkSession(this.#store, sessionId, source, { turn, places: lying });
+    });
+    const made = await this.get(to);
+    if (made) return made;
+    throw sessionNotFound(to);
   }
+
   async places(prefix: string): Promise<string[]> {
     this.#checkOpen();
     return placesWith(this.#store, prefix);
   }
-  async list(): Promise<SessionEntry[]> {
-    throw notBuilt();
+
+  async list(options: ListOptions = {}): Promise<SessionEntry[]> {
+    this.#checkOpen();
+    return listSessions(this.#store, options);
   }
-  history(): AsyncIterable<SessionEvent> {
-    throw notBuilt();
+
+  history(sessionId: string, options: HistoryOptions = {}): AsyncIterable<SessionEvent> {
+    this.#check(sessionId);
+    return readHistory(this.#store, this.#changes, sessionId, options);
   }
 
   close(): Promise<void> {
@@ -341,12 +379,4 @@ function checkRun(sessionId: string, control: Control | undefined, run: Run): vo
   throw new ThreadkeeperError("RUN_LOST", `run ${run.id} may no longer write to session ${sessionId}`, {
     fields: { sessionId, turn: run.turn },
   });
-}
-
-function notBuilt(): ThreadkeeperError {
-  return new ThreadkeeperError("UNEXPECTED", "not built yet");
-}
-
-function notFound(sessionId: string): ThreadkeeperError {
-  return new ThreadkeeperError("SESSION_NOT_FOUND", `there is no session ${sessionId}`, { fields: { sessionId } });
 }

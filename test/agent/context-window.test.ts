@@ -210,3 +210,22 @@ describe("what the model is shown", () => {
 function bytesOf(all: readonly SessionEvent[]): number {
   return all.reduce((sum, each) => sum + sizeOf(each), 0);
 }
+
+it("An erased message is shown as one, so that roles alternate as every provider wants it, and tells nothing more", () => {
+  const erased = (turn: string) => said("", { turn, erased: true });
+  const shown = showEvents([
+    erased("a"),
+    answered("1", "a"),
+    said("two", { turn: "b" }),
+    erased("b"),
+    answered("2", "b"),
+  ]);
+  expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user", "assistant"]);
+  expect(JSON.stringify(shown[0])).toContain("[a message that was deleted]");
+  expect(showEvents([said("one"), answered("1"), erased("b"), answered("2", "b")]).map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+  ]);
+});

@@ -2,14 +2,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Control,
+  emptied,
+  forked,
   isKnown,
   newControl,
   nobody,
   openUnder,
+  rewound,
   versionOf,
   type WaitingInput,
   withEnded,
   withoutRun,
+  withoutWords,
   withRun,
   withSaved,
   withWaiting,
@@ -105,5 +109,22 @@ describe("The control record", () => {
     expect(isKnown(control, "first")).toBe(true);
     expect(isKnown(withRun(control, names("x")), "first")).toBe(true);
     expect(isKnown(withoutRun(withRun(control, names("x"))), "first")).toBe(false);
+  });
+
+  it("keeps a summary as long as all that it tells of is there, and no longer", () => {
+    const summary = { upTo: 5, text: "they talked" };
+    const control: Control = { ...newControl("old"), count: 9, summary };
+    expect(rewound(control, 5, "new")).toEqual({ ...control, revision: "new", count: 5 });
+    expect(rewound(control, 4, "new")).toEqual({ ...newControl("new"), count: 4 });
+    expect(forked(control, 5, "new", [])).toEqual({ ...newControl("new"), count: 5, summary });
+    expect(forked(control, 4, "new", ["here"])).toEqual({ ...newControl("new"), count: 4, places: ["here"] });
+    expect(withoutWords(control, new Set(["x"]), 5, "new")).toEqual({ ...control, revision: "new" });
+    expect(withoutWords(control, new Set(["x"]), 4, "new")).not.toHaveProperty("summary");
+    const places = { places: ["here"], active: { hour: 5, users: ["ada"] } };
+    expect(emptied({ ...control, ...places }, "new")).toEqual({
+      ...newControl("new"),
+      places: ["here"],
+      active: { hour: 5, users: [] },
+    });
   });
 });

@@ -612,6 +612,35 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
     });
   });
 
+  describe("whose input is amended while it waits", () => {
+    it("answer the new words, and the old ones are found nowhere", async () => {
+      const run = runOf(await sessions.take("s", input("1"), { create: true }));
+      await sessions.take("s", {
+        ...input("2", "the code is 4711"),
+        author: { id: "5", name: "Ada" },
+        replyTo: "there",
+      });
+      expect(await sessions.amend("s", { id: "2", content: "never mind" })).toBe(true);
+      expect(JSON.stringify(await contents(store))).not.toContain("4711");
+      const next = await sessions.finish(run);
+      expect(next?.inputs).toEqual([{ id: "2", author: { id: "5", name: "Ada" }, replyTo: "there" }]);
+      expect(texts(next?.session)).toEqual(["words of 1", "never mind"]);
+    });
+
+    it("stay as they are if it does not wait (any more), and refuse what is no input", async () => {
+      expect(await sessions.amend("none", { id: "1", content: "x" })).toBe(false);
+      runOf(await sessions.take("s", input("1"), { create: true }));
+      expect(await sessions.amend("s", { id: "1", content: "x" })).toBe(false);
+      expect(await sessions.amend("s", { id: "2", content: "x" })).toBe(false);
+      await sessions.take("s", input("2"));
+      for (const content of [5, "x".repeat(1_000_001)]) {
+        const amending = sessions.amend("s", { id: "2", content: content as string });
+        await expect(amending).rejects.toMatchObject({ code: "INPUT_INVALID" });
+      }
+      expect(texts(await sessions.get("s"))).toEqual(["words of 1"]);
+    });
+  });
+
   describe("that are reset", () => {
     it("forget their events, state and what waits, but not what was handled", async () => {
       const run = runOf(await sessions.take("s", input("1"), { create: true }));
