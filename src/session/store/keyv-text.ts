@@ -11,16 +11,23 @@ export const keyvText = {
     JSON.stringify({ value: value.startsWith(":") ? `:${value}` : value }),
 
   /**
-   * An object that a plain Keyv stored comes back as JSON: a bot may have kept its sessions so.
-   * @throws SyntaxError if it is not such a text
+   * The stored string. Of an object that Keyv itself wrote, as somebody stored a session before us, the JSON text.
+   * @throws SyntaxError if it is neither
    */
   deserialize: (text: string): { value: string } => {
     const { value } = (JSON.parse(text) ?? {}) as { value?: unknown };
-    if (typeof value === "object" && value !== null) return { value: JSON.stringify(value) };
-    if (typeof value !== "string") throw new SyntaxError("neither a stored string nor an object");
-    return { value: value.startsWith(":") ? value.slice(1) : value };
+    if (typeof value === "string") return { value: withoutColon(value) };
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new SyntaxError("neither a stored string nor an object");
+    }
+    return { value: JSON.stringify(value, (_, each) => (typeof each === "string" ? withoutColon(each) : each)) };
   },
 };
+
+/** Keyv puts a colon before a string that begins with one; what it marks by one itself (`:base64:`) is left as it is. */
+function withoutColon(value: string): string {
+  return value.startsWith(":") && !value.startsWith(":base64:") ? value.slice(1) : value;
+}
 
 /**
  * A stored cell, which is its own version. Other programs may have put anything there, NULL and blobs too: as a
