@@ -113,7 +113,7 @@ export function postSystemMessage(
 /** The message that this author sent with this nonce a short while ago; 10008 if it has been deleted since. */
 function sentWith(world: World, authorId: string, nonce: string | number): Message | undefined {
   const sent = world.state.nonces[`${authorId}:${nonce}`];
-  if (!sent || Date.now() - Date.parse(sent.createdAt) > world.nonceMs) return undefined;
+  if (!sent || Date.now() - Date.parse(sent.createdAt) >= world.nonceMs) return undefined;
   world.message(sent.channelId, sent.id);
   return sent;
 }
@@ -121,7 +121,7 @@ function sentWith(world: World, authorId: string, nonce: string | number): Messa
 function rememberNonce(world: World, message: Message): void {
   const { nonces } = world.state;
   for (const [key, sent] of Object.entries(nonces)) {
-    if (Date.now() - Date.parse(sent.createdAt) <= world.nonceMs) break;
+    if (Date.now() - Date.parse(sent.createdAt) < world.nonceMs) break;
     delete nonces[key];
   }
   if (message.nonce === undefined || message.interaction) return;

@@ -182,7 +182,7 @@ describe("the message routes", () => {
     });
 
     it("forgets a nonce after its time", async () => {
-      const forgetful = await startSandbox({ nonceMs: -1 });
+      const forgetful = await startSandbox({ nonceMs: 0 });
       const body = { content: "one", nonce: "turn.0", enforce_nonce: true };
       for (const _ of [1, 2]) await botRest(forgetful).post(Routes.channelMessages(forgetful.general.id), { body });
       expect(forgetful.messages("general")).toHaveLength(2);

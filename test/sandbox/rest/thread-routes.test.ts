@@ -215,6 +215,22 @@ describe("the thread routes", () => {
     );
   });
 
+  it("is deleted with Manage Threads, a forum's post too, and not by its owner alone", async () => {
+    const forum = sandbox.createForum("ideas");
+    const posted = { name: "Mine", message: { content: "an idea" } };
+    const post = (await rest.post(Routes.threads(forum.id), { body: posted })) as APIThreadChannel;
+    const alone = { name: "Alone", type: ChannelType.PublicThread };
+    const thread = (await rest.post(Routes.threads(general), { body: alone })) as APIThreadChannel;
+    await expect(rest.delete(Routes.channel(thread.id))).rejects.toMatchObject({ code: 50013 });
+    const role = Object.values(sandbox.guild.roles).find(({ botId }) => botId);
+    if (role) sandbox.changeRole(role, { permissions: ["ManageThreads"] });
+    for (const { id } of [post, thread]) {
+      await rest.delete(Routes.channel(id));
+      await expect(messages(id)).rejects.toMatchObject({ code: 10003 });
+    }
+    expect(sandbox.threads()).toEqual([]);
+  });
+
   it("goes with its channel", async () => {
     const thread = await open(sandbox.owner.says("general", "plans?").id);
     await expect(rest.delete(Routes.channel(thread.id))).rejects.toMatchObject({ code: 50013 });
