@@ -3,7 +3,7 @@ import type { Actor, Channel, Sandbox } from "../sandbox/sandbox.ts";
 import { ChannelReader } from "./channel-reader.ts";
 import { settled } from "./settled.ts";
 
-const help = `What you type is said in the channel that the prompt shows; @Name mentions somebody; /reset, /stop and /help are the bot's.
+const help = `What you type is said in the channel that the prompt shows; @Name mentions somebody; /reset, /undo, /fork, /stop and /help are the bot's.
   :general      go to #general          :threads      list the threads
   :thread N     go to thread N          :as NAME      be somebody else
   :help         this                    :quit         leave (Ctrl-D too)`;

@@ -11,12 +11,14 @@ import { withAttachments } from "./attachment-note.ts";
 import { type Begun, Call } from "./call.ts";
 import { Calls } from "./calls.ts";
 import type { Conversation } from "./conversation.ts";
+import { fork } from "./fork.ts";
 import { type Inbound, type InboundOf, type Prepare, type Prepared, saysNothing } from "./inbound.ts";
 import type { Memory } from "./memory.ts";
 import { reset } from "./reset.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { stop } from "./stop.ts";
 import type { Notice, NoticeReason, TurnEvent } from "./turn-event.ts";
+import { undo } from "./undo.ts";
 
 export interface ConversationOptions {
   readonly agent: Agent;
@@ -36,6 +38,9 @@ interface Ready {
   open(options: Required<ResumeOptions>): AgentStream;
 }
 type GetReady = (call: Call) => Promise<Ready>;
+
+/** After these a session has no run any more. */
+const freeing: ReadonlySet<Notice["reason"]> = new Set(["stopped", "interrupted", "undone"]);
 
 export function createConversation(options: ConversationOptions): Conversation {
   return new AgentConversation(options);
@@ -70,6 +75,12 @@ class AgentConversation implements Conversation {
         return once(this.#told(inbound, reset(this.#sessions, this.#calls, inbound)));
       case "stop":
         return this.#thenWhatWaits(inbound.sessionId, this.#told(inbound, stop(this.#sessions, this.#calls, inbound)));
+      case "undo":
+        return this.#thenWhatWaits(inbound.sessionId, this.#told(inbound, undo(this.#sessions, this.#calls, inbound)));
+      case "fork": {
+        const open = () => this.#prepared(prepare, new AbortController().signal);
+        return once(this.#told(inbound, fork(this.#sessions, inbound, open)));
+      }
     }
   }
 
@@ -148,11 +159,11 @@ class AgentConversation implements Conversation {
     }
   }
 
-  /** A stop's notice; then, once the session is free, what waits in it and has no call here that brings it on. */
+  /** A stop's or undo's notice; then, once the session is free, what waits in it and has no call here that brings it on. */
   async *#thenWhatWaits(sessionId: string, told: Promise<Notice>): AsyncGenerator<TurnEvent, void> {
     const notice = await told;
     yield notice;
-    if (notice.reason !== "stopped" && notice.reason !== "interrupted") return;
+    if (!freeing.has(notice.reason)) return;
     const stopped = this.#calls.takenIn(sessionId).filter(({ signal }) => hasCode(signal.reason, "RUN_STOPPED"));
     await Promise.all(stopped.map(({ done }) => done));
     yield* this.resume(sessionId);

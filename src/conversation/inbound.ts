@@ -16,6 +16,9 @@ export type Inbound = {
   /** `privileged`: this member may do it whoever asked (checked by the platform's side, at this moment). */
   | { readonly kind: "reset"; readonly privileged: boolean }
   | { readonly kind: "stop"; readonly privileged: boolean }
+  | { readonly kind: "undo"; readonly privileged: boolean }
+  /** Its `prepare` opens the place of the new session, and names it. */
+  | { readonly kind: "fork"; readonly privileged: boolean }
 );
 
 export type InboundOf<Kind extends Inbound["kind"]> = Extract<Inbound, { readonly kind: Kind }>;

@@ -10,7 +10,13 @@ export type NoticeReason =
   /** The run of a stop belonged to nobody here: it was taken away. */
   | { readonly reason: "interrupted" }
   | { readonly reason: "nothing-to-stop" }
-  | { readonly reason: "not-allowed"; readonly what: "reset" | "stop" }
+  /** A turn was taken back: `inputs` are the ids of what it answered, oldest first. */
+  | { readonly reason: "undone"; readonly inputs: readonly string[] }
+  | { readonly reason: "nothing-to-undo" }
+  /** A new conversation began with this one's memory: where, as its `prepare` said. */
+  | { readonly reason: "forked"; readonly to: Json }
+  | { readonly reason: "nothing-to-fork" }
+  | { readonly reason: "not-allowed"; readonly what: "reset" | "stop" | "undo" | "fork" }
   | { readonly reason: "nothing-said" }
   | { readonly reason: "queue-full"; readonly limit: number }
   | { readonly reason: "failed"; readonly error: ThreadkeeperError; readonly reference: string };

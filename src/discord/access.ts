@@ -1,4 +1,5 @@
-import { type ChatInputCommandInteraction, PermissionFlagsBits } from "discord.js";
+import { type AnyThreadChannel, type ChatInputCommandInteraction, MessageFlags, PermissionFlagsBits } from "discord.js";
+import { forkedWording } from "../reply/wording.ts";
 import { isGone } from "./discord-error.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
@@ -9,7 +10,7 @@ export function managesThreads(interaction: ChatInputCommandInteraction): boolea
 
 /**
  * Whether this person opened the thread that they are in: who wrote the message that the bot's thread started from,
- * who made the thread or forum post otherwise. A direct conversation is its person's own.
+ * who had it forked, who made the thread or forum post otherwise. A direct conversation is its person's own.
  */
 export async function openedThread(interaction: ChatInputCommandInteraction, budget: RequestBudget): Promise<boolean> {
   const { client, user, channel } = interaction;
@@ -18,10 +19,24 @@ export async function openedThread(interaction: ChatInputCommandInteraction, bud
   if (channel.ownerId !== client.user.id) return channel.ownerId === user.id;
   try {
     const starter = await budget.run(`starters of ${channel.parentId}`, () => channel.fetchStarterMessage());
-    return starter?.author.id === user.id;
+    if (starter && starter.author.id !== client.user.id) return starter.author.id === user.id;
   } catch (error) {
-    // The starter was deleted: nobody can be shown to have opened the thread.
-    if (isGone(error)) return false;
-    throw error;
+    if (!isGone(error)) throw error;
   }
+  // There is none, or it was deleted: then nobody can be shown to have opened it, but who had it forked.
+  return (await forkedBy(channel, budget)) === user.id;
+}
+
+/** Who had a thread opened that begins with another's memory: our own first message in it says so. */
+async function forkedBy(channel: AnyThreadChannel, budget: RequestBudget): Promise<string | undefined> {
+  // In a forum it is the post's own, whose id is the thread's.
+  const options = { after: String(BigInt(channel.id) - 1n), limit: 10, cache: false };
+  const first = await budget.run(`messages of ${channel.id}`, () => channel.messages.fetch(options));
+  for (const { author, content, flags, webhookId } of [...first.values()].reverse()) {
+    // What a model said is marked, whatever it said.
+    if (author.id !== channel.client.user.id || webhookId || flags.has(MessageFlags.SuppressEmbeds)) continue;
+    const [by, from] = content.match(/<[@#]\d+>/g) ?? [];
+    if (by && from && content === forkedWording({ by, from })) return by.slice(2, -1);
+  }
+  return undefined;
 }

@@ -22,7 +22,7 @@ import { logConnection } from "./connection-log.ts";
 import { Continuity } from "./continuity.ts";
 import { toOurError } from "./discord-error.ts";
 import { acknowledge, InteractionPainter } from "./interaction-painter.ts";
-import { createMessageWriter } from "./message-writer.ts";
+import { createMessageWriter, type MessageWriter } from "./message-writer.ts";
 import { RequestBudget } from "./request-budget.ts";
 import { Streams } from "./streams.ts";
 import { ThreadPainter } from "./thread-painter.ts";
@@ -90,6 +90,7 @@ class DiscordBot implements Bot {
   readonly #log: Logger;
   readonly #client: Client;
   readonly #budget = new RequestBudget();
+  readonly #writer: MessageWriter;
   readonly #painter: ThreadPainter;
   readonly #admission: Admission;
   readonly #threads: Threads;
@@ -103,8 +104,9 @@ class DiscordBot implements Bot {
     this.#client = createClient(plan);
     const log = this.#log;
     const apology = errorWording(new ThreadkeeperError("DISCORD_FAILED", "an answer could not be posted"));
+    this.#writer = createMessageWriter(this.#client);
     this.#painter = new ThreadPainter({
-      writer: createMessageWriter(this.#client),
+      writer: this.#writer,
       budget: this.#budget,
       log,
       ownsTurns: plan.ownsTurns,
@@ -214,7 +216,8 @@ class DiscordBot implements Bot {
     const { conversation, modelName } = this.#plan;
     const painter = new InteractionPainter(interaction, this.#log);
     try {
-      await this.#draw(command.run(interaction, { conversation, modelName, budget: this.#budget, commands }), painter);
+      const tools = { budget: this.#budget, writer: this.#writer, log: this.#log };
+      await this.#draw(command.run(interaction, { conversation, modelName, commands, ...tools }), painter);
     } catch (thrown) {
       // Whoever gave the command would otherwise look at "is thinking…" for good.
       const error = toOurError(thrown, `/${command.definition.name} came to nothing`);

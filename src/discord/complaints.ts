@@ -33,6 +33,7 @@ export class Complaints {
     const error = new ThreadkeeperError(
       "DISCORD_TOO_MANY_THREADS",
       `server ${guildId} has as many active threads as Discord allows; archive some`,
+      { fields: { answeredHere: true } },
     );
     this.#say({ channel: channelId, message: id }, error, id, id);
   }

@@ -6,6 +6,7 @@ import { fileNotes, readEnclosures } from "./enclosures.ts";
 import { readableText } from "./readable-text.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import { compareIds } from "./snowflake.ts";
+import { undoneBy } from "./undone.ts";
 
 const newest = 20;
 /** What the bot says in a thread whose memory was wiped: what stands before it must not come back as context. */
@@ -25,6 +26,7 @@ export async function readContext(
   const options = { limit: newest, cache: false, ...(before === undefined ? {} : { before }) };
   const fetched = await budget.run(`messages of ${channel.id}`, () => channel.messages.fetch(options));
   const all = [...fetched.values()].sort((one, other) => compareIds(one.id, other.id));
+  const undone = new Set(all.flatMap(undoneBy));
   const said = all.slice(all.findLastIndex(isForgetting) + 1);
   const isWhole = said.length === all.length;
   if (isWhole && channel.isThread() && before !== undefined && before !== channel.id && !fetched.has(channel.id)) {
@@ -33,7 +35,7 @@ export async function readContext(
     if (starter) said.unshift(starter);
   }
   const context = said
-    .filter(isSpoken)
+    .filter((message) => isSpoken(message) && !undone.has(message.id))
     .map(toContext)
     .filter(({ text }) => text !== "");
   const [starter, ...rest] = context;

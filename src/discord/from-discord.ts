@@ -60,7 +60,7 @@ export function fromEdit(message: Message): Amendment {
 /** What a command in a channel or thread asks of that place's session. */
 export function fromCommand(
   interaction: ChatInputCommandInteraction,
-  kind: "reset" | "stop",
+  kind: "reset" | "stop" | "undo" | "fork",
   privileged: boolean,
 ): Inbound {
   const { member, user } = interaction;

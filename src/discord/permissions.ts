@@ -1,4 +1,4 @@
-import { type Message, PermissionFlagsBits, type PermissionsBitField } from "discord.js";
+import { type Message, PermissionFlagsBits, type PermissionsBitField, type ThreadChannel } from "discord.js";
 import { ThreadkeeperError } from "../errors.ts";
 import type { Ground } from "./from-discord.ts";
 
@@ -32,6 +32,16 @@ export function missingPermissions(message: Message, ground: Ground): string[] {
   const permissions = own(message);
   if (!permissions) return [];
   const list = ground === "foreign" && !message.channel.isThread() ? neededInPlace(message) : needed[ground];
+  return list.filter((name) => !permissions.has(PermissionFlagsBits[name])).map((name) => names[name]);
+}
+
+/** What is missing to open another thread beside this one and to write in it, by name. */
+export function missingForThread({ parent, client }: ThreadChannel): string[] {
+  const permissions = parent?.permissionsFor(client.user);
+  if (!parent || !permissions) return [];
+  const list = parent.isThreadOnly()
+    ? (["SendMessages", "SendMessagesInThreads"] as const)
+    : (["CreatePublicThreads", "SendMessagesInThreads"] as const);
   return list.filter((name) => !permissions.has(PermissionFlagsBits[name])).map((name) => names[name]);
 }
 

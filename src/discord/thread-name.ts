@@ -1,4 +1,6 @@
 const longest = 80;
+/** Discord's own limit, for which a mark has to leave room. */
+const mostCharacters = 100;
 
 /**
  * A thread's name from the words that open it: the first line that has any, without markup. Discord wants 1 to 100
@@ -9,6 +11,14 @@ export function threadName(text: string, authorName: string): string {
     if (/[\p{L}\p{N}\p{S}\p{P}]/u.test(candidate)) return shortened(candidate);
   }
   return "Chat";
+}
+
+/** The name of a thread that begins with another's memory: the other's, marked and counted, within 100 characters. */
+export function forkName(name: string): string {
+  const [, base = name, count] = /^(.*) \(fork(?: (\d+))?\)$/u.exec(name) ?? [];
+  const isFirst = base === name;
+  const mark = isFirst ? " (fork)" : ` (fork ${Number(count ?? 1) + 1})`;
+  return base.length + mark.length <= mostCharacters ? base + mark : shortened(base) + mark;
 }
 
 /** One line as it would be read aloud. */

@@ -53,8 +53,8 @@ const errorSentences: Record<ErrorCode, string | ((error: ThreadkeeperError) => 
   DISCORD_TOKEN_REFUSED: ownersMatter,
   DISCORD_INTENT_REFUSED: ownersMatter,
   DISCORD_PERMISSION_MISSING: permissionMissing,
-  DISCORD_TOO_MANY_THREADS:
-    "This server has as many active threads as Discord allows, so I could not open one. I answer here; archive some threads to get new ones.",
+  DISCORD_TOO_MANY_THREADS: ({ fields }) =>
+    `This server has as many active threads as Discord allows, so I could not open one. ${fields["answeredHere"] ? "I answer here; archive" : "Archive"} some threads to get new ones.`,
   DISCORD_UNREACHABLE: "Discord did not let me through. Please try again in a minute.",
   DISCORD_FAILED: "Discord refused what I tried to do here. Please try again in a minute.",
   UNEXPECTED: "Something went wrong on my side. Please try again.",
@@ -78,6 +78,14 @@ export function errorWording(error: ThreadkeeperError, reference?: string): stri
   return reference === undefined || needNoReference.has(error.code) ? text : `${text} (Reference: \`${reference}\`)`;
 }
 
+const threadsOwner = "Only who opened this thread, or somebody who may manage threads, can have me";
+const notAllowedSentences: Record<Extract<Notice, { reason: "not-allowed" }>["what"], string> = {
+  reset: `${threadsOwner} forget it.`,
+  undo: `${threadsOwner} take an answer back.`,
+  fork: `${threadsOwner} begin another one with its memory.`,
+  stop: "Only who asked, or somebody who may manage threads, can stop this answer.",
+};
+
 export function noticeWording(notice: Notice): string {
   switch (notice.reason) {
     case "forgotten":
@@ -90,10 +98,16 @@ export function noticeWording(notice: Notice): string {
       return "I gave up an answer that I had begun elsewhere and lost sight of. If anything was written here since then, I answer it now.";
     case "nothing-to-stop":
       return "There is nothing to stop: I am not working on an answer here.";
+    case "undone":
+      return "Undone. What was asked last is gone from my memory, with my answer to it; the question itself stays for you to read.";
+    case "nothing-to-undo":
+      return "There is nothing to undo: I remember no turn here.";
+    case "forked":
+      return "Done. This thread begins with what I remember of the one here:";
+    case "nothing-to-fork":
+      return "There is nothing to carry over: nothing was said to me here yet.";
     case "not-allowed":
-      return notice.what === "reset"
-        ? "Only who opened this thread, or somebody who may manage threads, can have me forget it."
-        : "Only who asked, or somebody who may manage threads, can stop this answer.";
+      return notAllowedSentences[notice.what];
     case "nothing-said":
       return "You called me but said nothing. What can I do for you?";
     case "queue-full":
@@ -106,6 +120,28 @@ export function noticeWording(notice: Notice): string {
 /** What somebody is told who wants a place forgotten that is no thread, and may not. */
 export const resetElsewhereWording =
   "Only somebody who may manage threads can have me forget what was said in this place. Use it in a thread that you opened with me, and I forget that one.";
+
+/** What somebody is told who wants an answer undone in a place that is no thread, and may not. */
+export const undoElsewhereWording =
+  "Only somebody who may manage threads can have me take an answer back in this place. Use it in a thread that you opened with me.";
+
+/** What stands where an answer was that was taken back and could not be removed. */
+export const takenBackWording = "-# Taken back.";
+
+/** Said of an undone turn whose answer still stands. */
+export const answerStaysWording = "My answer could not be removed from here.";
+
+/** What is carried must be visible to everybody who sees the new place. */
+export const forkElsewhereWording =
+  "I carry my memory over in public threads only: everybody who sees the new thread can read what it begins with. Use it in one of those.";
+
+/** The beginning of a thread that a fork opened: who had it opened, and the thread that it remembers, as mentions. */
+export function forkedWording({ by, from }: { readonly by: string; readonly from: string }): string {
+  return `${by} had me open this thread. It begins with what I remember of ${from}; from here on, each goes its own way.`;
+}
+
+/** What stands in a thread that was opened for a fork which then failed. */
+export const forkFailedWording = "I could not carry my memory over into this thread: it begins with nothing.";
 
 /** What is added to an answer that ended otherwise than by itself. */
 export function finishWording(reason: FinishReason): string | undefined {
@@ -138,7 +174,7 @@ export function helpWording({ mention, commands, modelName }: HelpFacts): string
     "In a thread that somebody else opened I answer mentions and replies to me. In a direct message I answer everything.",
     "While I am at work, write on: what comes in the meantime is answered next.",
     ["**Commands**", ...list].join("\n"),
-    "`/reset` is for who opened the thread, `/stop` for who asked; both for those who may manage threads.",
+    "`/reset`, `/undo` and `/fork` are for who opened the thread, `/stop` for who asked; all for those who may manage threads.",
     ...(modelName === undefined ? [] : [`The answers are written by ${modelName}. They can be wrong.`]),
   ].join("\n\n");
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { threadName } from "../../src/discord/thread-name.ts";
+import { forkName, threadName } from "../../src/discord/thread-name.ts";
 
 /** Something that a person can see, as opposed to spaces, joiners and fillers. */
 const visible = /[\p{L}\p{N}\p{S}\p{P}]/u;
@@ -73,6 +73,26 @@ describe("a thread's name", () => {
         expect(name).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029]/u);
       }),
       { numRuns: 500 },
+    );
+  });
+});
+
+describe("the name of a fork", () => {
+  it("is the other thread's, marked, and counted when it is one itself", () => {
+    expect(forkName("Plans")).toBe("Plans (fork)");
+    expect(forkName("Plans (fork)")).toBe("Plans (fork 2)");
+    expect(forkName("Plans (fork 9)")).toBe("Plans (fork 10)");
+    expect(forkName("(fork)")).toBe("(fork) (fork)");
+  });
+
+  it("has at most 100 characters and its mark, whatever the other's", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1, maxLength: 100 }), (name) => {
+        const fork = forkName(name);
+        expect(fork.length).toBeLessThanOrEqual(100);
+        expect(fork).toMatch(/ \(fork(?: \d+)?\)$/);
+        expect(fork).toMatch(/^\P{Cs}*$/u);
+      }),
     );
   });
 });

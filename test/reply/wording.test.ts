@@ -2,7 +2,14 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { NoticeReason } from "../../src/conversation/turn-event.ts";
 import { type ErrorCode, ThreadkeeperError } from "../../src/errors.ts";
-import { errorWording, helpWording, noticeWording, toolWording } from "../../src/reply/wording.ts";
+import {
+  errorWording,
+  forkedWording,
+  forkFailedWording,
+  helpWording,
+  noticeWording,
+  toolWording,
+} from "../../src/reply/wording.ts";
 
 const source = readFileSync(new URL("../../src/errors.ts", import.meta.url), "utf8");
 const codes = Array.from(source.matchAll(/^ {2}\| "([A-Z_]+)"/gm), ([, code]) => code as ErrorCode);
@@ -51,9 +58,33 @@ describe("the wording", () => {
     expect(notice({ reason: "nothing-to-stop" })).toMatch(/nothing to stop/);
     expect(notice({ reason: "not-allowed", what: "reset" })).toMatch(/opened this thread/);
     expect(notice({ reason: "not-allowed", what: "stop" })).toMatch(/who asked/);
+    expect(notice({ reason: "not-allowed", what: "undo" })).toMatch(/opened this thread.*take an answer back/);
+    expect(notice({ reason: "not-allowed", what: "fork" })).toMatch(/opened this thread.*another one/);
+    expect(notice({ reason: "undone", inputs: ["1"] })).toMatch(/Undone/);
+    expect(notice({ reason: "nothing-to-undo" })).toMatch(/nothing to undo/);
+    expect(notice({ reason: "forked", to: null })).toMatch(/begins with what I remember/);
+    expect(notice({ reason: "nothing-to-fork" })).toMatch(/nothing to carry over/);
     expect(notice({ reason: "nothing-said" })).toMatch(/said nothing/);
     expect(notice({ reason: "queue-full", limit: 50 })).toMatch(/^50 messages/);
     expect(notice({ reason: "failed", error, reference: "abc123" })).toMatch(/memory.*abc123/);
+  });
+
+  test("nothing that the bot itself says holds a link: its messages go without the flag against previews", () => {
+    const fields = { permissions: ["Send Messages"], limit: 50 };
+    const errors = codes.map((code) => errorWording(new ThreadkeeperError(code, "x", { fields }), "abc123"));
+    const notices = [
+      ...(["forgotten", "nothing-to-forget", "stopped", "interrupted", "nothing-to-stop", "nothing-said"] as const),
+      ...(["nothing-to-undo", "nothing-to-fork"] as const),
+    ].map((reason) => notice({ reason }));
+    const forked = forkedWording({ by: "<@1>", from: "<#2>" });
+    for (const said of [...errors, ...notices, forked, forkFailedWording]) expect(said).not.toMatch(/https?:/);
+  });
+
+  test("a server with too many threads is told so, and where it is answered in place, that too", () => {
+    const tooMany = (fields: Record<string, boolean>) =>
+      errorWording(new ThreadkeeperError("DISCORD_TOO_MANY_THREADS", "x", { fields }));
+    expect(tooMany({ answeredHere: true })).toMatch(/I answer here; archive some threads/);
+    expect(tooMany({})).toMatch(/could not open one\. Archive some threads/);
   });
 
   test("the help names the bot, its commands, and the model if that is to be told", () => {

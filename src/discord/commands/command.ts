@@ -1,6 +1,8 @@
 import type { ChatInputCommandInteraction, RESTPostAPIChatInputApplicationCommandsJSONBody } from "discord.js";
 import type { Conversation } from "../../conversation/conversation.ts";
+import type { Logger } from "../../log.ts";
 import type { ReplyView } from "../../reply/reply-view.ts";
+import type { MessageWriter } from "../message-writer.ts";
 import type { RequestBudget } from "../request-budget.ts";
 
 export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
@@ -9,6 +11,8 @@ export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
 export interface CommandTools {
   readonly conversation: Conversation;
   readonly budget: RequestBudget;
+  readonly writer: MessageWriter;
+  readonly log: Logger;
   /** The model's name for /help, if it is to be told. */
   readonly modelName: string | undefined;
   readonly commands: readonly Command[];

@@ -44,7 +44,10 @@ export function says(id: string, text: string, common: Common = {}): Extract<Inb
   };
 }
 
-export function commands(kind: "reset" | "stop", common: Common & { privileged?: boolean } = {}): Inbound {
+export function commands(
+  kind: "reset" | "stop" | "undo" | "fork",
+  common: Common & { privileged?: boolean } = {},
+): Inbound {
   return {
     kind,
     id: `${kind}-1`,

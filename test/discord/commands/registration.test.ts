@@ -56,6 +56,6 @@ describe("the commands", () => {
       expect(definition.name).toMatch(/^[a-z0-9_-]{1,32}$/);
       expect(definition.description.length).toBeLessThanOrEqual(100);
     }
-    expect(commands.map(({ definition: { name } }) => name)).toEqual(["help", "reset", "stop"]);
+    expect(commands.map(({ definition: { name } }) => name)).toEqual(["fork", "help", "reset", "stop", "undo"]);
   });
 });
