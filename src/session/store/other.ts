@@ -103,9 +103,11 @@ export class KeyvStore implements Store {
 
   keys(prefix: string, { after = "", limit = 1000 } = {}): Promise<string[]> {
     return this.#alone(async () => {
-      this.#shared.keys ??= await this.#allKeys();
+      const all = this.#shared.keys ?? (await this.#allKeys());
+      // To go through a map costs little, and who made it may change it; an adapter may be far away.
+      if (!(this.#backing instanceof Map)) this.#shared.keys = all;
       // No key has a character as high as the one that ends the range.
-      return this.#shared.keys.list({ from: prefix, after, end: `${prefix}\x7f`, limit });
+      return all.list({ from: prefix, after, end: `${prefix}\x7f`, limit });
     });
   }
 
