@@ -187,10 +187,10 @@ describe("a window that is remembered", () => {
 
   it("is read once, however long it grows by our own turns", async () => {
     const growing = new Growing(1_000_000);
-    for (let turn = 0; turn < 100; turn++) await growing.grow([300, 300], false);
+    for (let turn = 0; turn < 30; turn++) await growing.grow([300, 300], false);
     await growing.load(20_000);
     expect(growing.reads.length).toBeGreaterThan(0);
-    for (let turn = 0; turn < 100; turn++) {
+    for (let turn = 0; turn < 30; turn++) {
       await growing.grow([300, turn % 10 === 0 ? 17_000 : 300], true);
       expect(await growing.load(20_000)).toEqual(growing.expected(20_000));
       expect(growing.reads).toEqual([]);
