@@ -1,3 +1,5 @@
+import { Lanes } from "../lanes.ts";
+
 /**
  * How many requests may be begun within a rolling span. A request counts from its beginning until a span after its
  * answer: when the server counted it lies somewhere between, so its own count can never be the higher one.
@@ -65,8 +67,7 @@ export type RequestKind = keyof typeof needs;
 export class RequestBudget {
   readonly #window: RequestWindow;
   #line: Promise<void> = Promise.resolve();
-  /** The last request of each lane. */
-  readonly #lanes = new Map<string, Promise<void>>();
+  readonly #lanes = new Lanes();
 
   constructor(now: () => number = Date.now) {
     this.#window = new RequestWindow(40, 1000, now);
@@ -100,23 +101,12 @@ export class RequestBudget {
    * @param lane what the request is about and the channel it is for
    */
   run<Result>(lane: string, request: () => Promise<Result>): Promise<Result> {
-    return this.#inLane(lane, () => this.#make(this.begin(), request));
+    return this.#lanes.run(lane, () => this.#make(this.begin(), request));
   }
 
   /** The same for a request that can wait: it leaves as much room as progress does, for what people wait for. */
   runCalmly<Result>(lane: string, request: () => Promise<Result>): Promise<Result> {
-    return this.#inLane(lane, () => this.#make(this.#beginCalmly(), request));
-  }
-
-  #inLane<Result>(lane: string, make: () => Promise<Result>): Promise<Result> {
-    const before = this.#lanes.get(lane);
-    const made = before === undefined ? make() : before.then(make);
-    const leave = () => {
-      if (this.#lanes.get(lane) === over) this.#lanes.delete(lane);
-    };
-    const over = made.then(leave, leave);
-    this.#lanes.set(lane, over);
-    return made;
+    return this.#lanes.run(lane, () => this.#make(this.#beginCalmly(), request));
   }
 
   async #beginCalmly(): Promise<() => void> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { hasCode, sessionNotFound, ThreadkeeperError } from "../errors.ts";
+import { Lanes } from "../lanes.ts";
 import { type Control, newControl, openUnder } from "./control.ts";
-import { Lanes } from "./lanes.ts";
 import { parseNaive } from "./naive-session.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type { SessionEvent } from "./session-event.ts";

@@ -1,5 +1,5 @@
 import { hasCode, ThreadkeeperError } from "../../errors.ts";
-import { Lanes } from "../lanes.ts";
+import { Lanes } from "../../lanes.ts";
 import { Batches } from "./batches.ts";
 import { checkCommit } from "./check-commit.ts";
 import { chooseCommits } from "./choose-commits.ts";

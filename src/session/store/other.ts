@@ -1,7 +1,7 @@
 import type { Keyv, KeyvStoreAdapter } from "keyv";
 import { ThreadkeeperError } from "../../errors.ts";
+import { Lanes } from "../../lanes.ts";
 import { type Logger, silentLogger } from "../../log.ts";
-import { Lanes } from "../lanes.ts";
 import { checkCommit } from "./check-commit.ts";
 import { defaultNamespace, keyvOf } from "./keyv-of.ts";
 import { storedText } from "./keyv-text.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Lanes } from "../../src/session/lanes.ts";
+import { Lanes } from "../src/lanes.ts";
 
 it("Jobs with the same key run one after another, also behind one that failed; others run side by side", async () => {
   const lanes = new Lanes();
