@@ -35,9 +35,9 @@ export class HeldRuns {
     return this.#runs.has(runId);
   }
 
-  /** Whether there is one of this session, on its way perhaps. */
-  isAt(sessionId: string): boolean {
-    return [...this.#runs.values()].some((held) => held.sessionId === sessionId);
+  /** Where there is one, on its way perhaps. */
+  sessions(): ReadonlySet<string> {
+    return new Set(Array.from(this.#runs.values(), ({ sessionId }) => sessionId));
   }
 
   letGo(runId: string): void {

@@ -55,6 +55,7 @@ export class Ownership {
       isListening,
       onLost: () => {
         this.#owners.forgetSights();
+        this.#reminders.forget();
         this.#held.loseAll("this process was not heard of for too long");
       },
       onBeat: () => {
@@ -149,6 +150,7 @@ export class Ownership {
   }
 
   #unheld({ mine, nobodys }: OpenSessions): string[] {
-    return [...[...mine].filter((sessionId) => !this.#held.isAt(sessionId)), ...nobodys];
+    const held = this.#held.sessions();
+    return [...[...mine].filter((sessionId) => !held.has(sessionId)), ...nobodys];
   }
 }

@@ -8,6 +8,11 @@ const longestPause = 64;
 export class Reminders {
   readonly #pauses = new Map<string, { left: number; next: number }>();
 
+  /** Everything counts as new again. */
+  forget(): void {
+    this.#pauses.clear();
+  }
+
   due(seen: readonly string[]): string[] {
     const present = new Set(seen);
     for (const sessionId of this.#pauses.keys()) if (!present.has(sessionId)) this.#pauses.delete(sessionId);

@@ -5,11 +5,11 @@ describe("A run that this process holds", () => {
   it("is held from before it is stored until it is let go of", () => {
     const held = new HeldRuns();
     held.begin("run", "s");
-    expect([held.has("run"), held.isAt("s"), held.allStored()]).toEqual([true, true, []]);
+    expect([held.has("run"), held.sessions().has("s"), held.allStored()]).toEqual([true, true, []]);
     held.stored("run");
     expect(held.allStored()).toMatchObject([["run", { sessionId: "s" }]]);
     held.letGo("run");
-    expect([held.has("run"), held.isAt("s"), held.allStored()]).toEqual([false, false, []]);
+    expect([held.has("run"), held.sessions().has("s"), held.allStored()]).toEqual([false, false, []]);
   });
 
   it("is lost to a later one of its session, but not to one that is only on its way", () => {

@@ -14,5 +14,8 @@ describe("What is seen again and again", () => {
     expect(reminders.due(["a", "b"])).toEqual(["b"]);
     expect(reminders.due(["b"])).toEqual([]);
     expect(reminders.due(["a", "b"])).toEqual(["a", "b"]);
+    expect(reminders.due(["a", "b"])).toEqual([]);
+    reminders.forget();
+    expect(reminders.due(["a", "b"])).toEqual(["a", "b"]);
   });
 });
