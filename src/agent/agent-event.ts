@@ -43,6 +43,15 @@ export type AgentEvent =
       readonly error: ThreadkeeperError;
       /** Short, random, and in the log beside the error: what a person quotes. */
       readonly reference: string;
+    }
+  | {
+      /** Comes once in a session, behind a turn that was finished: the model no longer knows all of it word by word. */
+      readonly type: "summarised";
+      /** That turn. */
+      readonly turn: string;
+      readonly replyTo: Json | undefined;
+      /** What it knows of the older part: a summary, or nothing, since none could be made. */
+      readonly older: "summary" | "nothing";
     };
 
 /**

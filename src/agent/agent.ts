@@ -13,7 +13,7 @@ import { checkContent } from "./check-content.ts";
 import { ExecutionContext } from "./execution-context.ts";
 import { buildInstructions } from "./instructions.ts";
 import { ModelWindow } from "./model-window.ts";
-import { SessionCalls } from "./session-calls.ts";
+import { type SessionCall, SessionCalls } from "./session-calls.ts";
 import { checkTools, type Tool } from "./tool.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
 import type { Outcome } from "./waiting-calls.ts";
@@ -93,7 +93,7 @@ export class Agent {
       instructions,
       tools,
       maxSteps: options.maxSteps ?? 12,
-      deadlineMs: options.deadlineMs ?? 300_000,
+      deadlineMs: Math.min(options.deadlineMs ?? 300_000, longestTimer),
       maxOutputTokens: options.maxOutputTokens ?? 4_096,
       maxRetries: options.maxRetries ?? 2,
       windowTokens: options.windowTokens ?? 32_000,
@@ -113,7 +113,7 @@ export class Agent {
    * @throws ThreadkeeperError what a `turn-failed` or `call-failed` event holds; `RUN_LOST` if the session was reset
    */
   async run(input: string | UserContent, options: RunOptions = {}): Promise<AgentResult | undefined> {
-    const events = this.#events(input, options, options.signal);
+    const events = this.#events(input, options, { signal: options.signal ?? neverAborted, listens: false });
     let step = await events.next();
     while (!step.done) step = await events.next();
     if (step.value && "error" in step.value) throw step.value.error;
@@ -122,12 +122,13 @@ export class Agent {
 
   /**
    * The same run as its events, as they happen. Never throws: it ends with `turn-end`, `turn-failed` or `call-failed`
-   * (or with nothing, when its input is answered elsewhere or the session was reset). Pulling past `turn-end` finishes
+   * (or with nothing, when its input is answered elsewhere or the session was reset). Once in a session's life there
+   * comes `summarised` behind that, when its older part has been summarised. Pulling past `turn-end` finishes
    * the run; to leave before (`break`, `return()`) is to stop it, unless it answers others' inputs too: those keep their
    * turn, which goes on in the next call that waits for it, or else when somebody calls next.
    */
   stream(input: string | UserContent, options: RunOptions = {}): AgentStream {
-    return openStream(options.signal, (signal) => this.#events(input, options, signal));
+    return openStream(options.signal, (signal) => this.#events(input, options, { signal, listens: true }));
   }
 
   /** Takes up what waits in a session, if nobody runs. */
@@ -138,13 +139,22 @@ export class Agent {
   /**
    * For an end in order: no turn begins in a session any more. Turns that have begun go on; what waits, and what is said
    * from now on, is stored for the process that comes after (`SessionManager.unfinished`, `resume`), and its calls come
-   * to nothing.
+   * to nothing. Summaries that are being made are given up.
    */
   retire(): void {
     this.#sessionCalls?.retire();
   }
 
-  async *#events(content: string | UserContent, options: RunOptions, signal = neverAborted): OutcomeStream {
+  /** Resolves when no conversation is being summarised: that goes on beside the turns, and `run` does not wait for it. */
+  async idle(): Promise<void> {
+    await this.#sessionCalls?.idle();
+  }
+
+  async *#events(
+    content: string | UserContent,
+    options: RunOptions,
+    { signal, listens }: Pick<SessionCall, "signal" | "listens">,
+  ): OutcomeStream {
     const { log } = this.#plan;
     const { sessionId, create = false } = options;
     let input: Input;
@@ -155,12 +165,19 @@ export class Agent {
     }
     if (sessionId === undefined) return yield* this.#blankTurn(input, signal);
     if (!this.#sessionCalls) return yield* refuse(log, noSessions(), sessionId);
-    return yield* this.#sessionCalls.events({ sessionId, input, create, signal, onTaken: options.onTaken });
+    return yield* this.#sessionCalls.events({ sessionId, input, create, signal, listens, onTaken: options.onTaken });
   }
 
   async *#resume(sessionId: string, { onTaken }: ResumeOptions, signal: AbortSignal): OutcomeStream {
     if (!this.#sessionCalls) return yield* refuse(this.#plan.log, noSessions(), sessionId);
-    return yield* this.#sessionCalls.events({ sessionId, input: undefined, create: false, signal, onTaken });
+    return yield* this.#sessionCalls.events({
+      sessionId,
+      input: undefined,
+      create: false,
+      signal,
+      listens: true,
+      onTaken,
+    });
   }
 
   /** A turn of no session: it starts from its input alone, and nothing of it is saved. */
@@ -191,6 +208,8 @@ export class Agent {
   }
 }
 
+/** A longer one, such as one of `Infinity`, would go off at once. */
+const longestTimer = 2 ** 31 - 1;
 const neverAborted = new AbortController().signal;
 
 /** @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */

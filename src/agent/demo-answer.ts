@@ -1,6 +1,8 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3Prompt } from "@ai-sdk/provider";
+import { demoSummary } from "./demo-summary.ts";
 import { closestMatch, hasTopic, LexicalIndex } from "./lexical-match.ts";
 import { decodeUtterances, type Utterance } from "./speaker-label.ts";
+import { wordsAskedFor } from "./summarise.ts";
 
 /** What the demo model does in a step. */
 export type DemoAnswer =
@@ -25,6 +27,9 @@ export function demoAnswer({
   tools = [],
   toolChoice,
 }: Pick<LanguageModelV3CallOptions, "prompt" | "tools" | "toolChoice">): DemoAnswer {
+  const [system] = prompt;
+  const words = system?.role === "system" ? wordsAskedFor(system.content) : undefined;
+  if (words !== undefined) return { kind: "text", text: demoSummary(textOf(prompt.at(-1)), words) };
   const { earlier, asked, first } = readPrompt(prompt);
   const result = toolResult(prompt);
   if (result !== undefined) return say(result, first);
@@ -89,6 +94,7 @@ function reply({ text }: Quotable, facts: Facts): string {
 }
 
 function quote({ kind, author, at, text }: Quotable): string {
+  if (kind === "summary") return `My summary of what was said before says:\n> ${text}`;
   const speaker = kind === "own" ? "I" : (author?.name ?? "You");
   const nearby = kind === "overheard" ? " nearby, not to me" : "";
   const when = at ? ` on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC` : "";
@@ -118,7 +124,7 @@ function readPrompt(prompt: LanguageModelV3Prompt): { earlier: Quotable[]; asked
   let first = true;
   for (const message of prompt) {
     if (message.role !== "user" && message.role !== "assistant") continue;
-    const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+    const text = textOf(message);
     if (message.role === "assistant") {
       if (text.trim() === "") continue;
       first = false;
@@ -128,6 +134,7 @@ function readPrompt(prompt: LanguageModelV3Prompt): { earlier: Quotable[]; asked
       continue;
     }
     const utterances = decodeUtterances(text);
+    earlier.push(...utterances.flatMap((each) => (each.kind === "summary" ? linesOf(each) : [])));
     earlier.push(...utterances.filter(({ kind }) => kind === "overheard"));
     // Without labels it is another program's prompt, and all of it was said by the one user.
     asked.push(
@@ -135,6 +142,16 @@ function readPrompt(prompt: LanguageModelV3Prompt): { earlier: Quotable[]; asked
     );
   }
   return { earlier, asked, first };
+}
+
+function textOf(message: LanguageModelV3Prompt[number] | undefined): string {
+  if (!message || message.role === "system") return "";
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+/** Each line of a summary can be quoted by itself. */
+function linesOf(summary: Utterance): Utterance[] {
+  return summary.text.split("\n").map((text) => ({ ...summary, text }));
 }
 
 /** The newest results, if the prompt ends with some. */

@@ -22,6 +22,13 @@ export interface ModelPlan {
   readonly log: Logger;
 }
 
+export interface StepOptions {
+  readonly toolChoice: "auto" | "none";
+  readonly signal: AbortSignal;
+  /** No later call begins like this one, so that nothing of it is worth keeping. */
+  readonly once?: boolean;
+}
+
 /** A piece of the answer as it comes, or, last, the answer. */
 export type ModelPart = { readonly type: "text"; readonly text: string } | ModelAnswer;
 
@@ -41,13 +48,15 @@ export interface ModelAnswer {
 export async function* modelStep(
   plan: ModelPlan,
   messages: ModelMessage[],
-  { toolChoice, signal }: { readonly toolChoice: "auto" | "none"; readonly signal: AbortSignal },
+  { toolChoice, signal, once = false }: StepOptions,
 ): AsyncGenerator<ModelPart, void> {
   if (signal.aborted) throw abortReason(signal);
   const call = new AbortController();
   const result = streamText({
     model: plan.model,
-    ...withCacheBreakpoints(plan.model.provider, plan.instructions, messages),
+    ...(once
+      ? { system: plan.instructions, messages }
+      : withCacheBreakpoints(plan.model.provider, plan.instructions, messages)),
     tools: describeTools(plan.tools),
     toolChoice,
     maxOutputTokens: plan.maxOutputTokens,

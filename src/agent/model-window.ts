@@ -65,7 +65,7 @@ export class ModelWindow {
       return true;
     }
     if (shown.length === cutAtTurn(events, 0, this.#sizeOf).length) return false;
-    this.#maxBytes = Math.floor(shown.reduce((sum, event) => sum + this.#sizeOf(event), 0) / 2);
+    this.#maxBytes = Math.floor(this.#bytesOf(shown) / 2);
     return true;
   }
 
@@ -79,16 +79,27 @@ export class ModelWindow {
     return this.#limit < Number.POSITIVE_INFINITY || this.#shownBytes > this.budgetBytes;
   }
 
+  /** The oldest turns, which have to go for the rest to fill about half of the budget; none, if all of it fits. */
+  tooOld(events: readonly SessionEvent[]): readonly SessionEvent[] {
+    if (this.#bytesOf(events) <= this.budgetBytes) return [];
+    const kept = cutAtTurn(events, this.budgetBytes / 2, this.#sizeOf);
+    return events.slice(0, events.length - kept.length);
+  }
+
+  /** Whether it can't wait: so much will not go on fitting. */
+  isFarPast(events: readonly SessionEvent[]): boolean {
+    return this.#limit < Number.POSITIVE_INFINITY || this.#bytesOf(events) > this.budgetBytes * 1.5;
+  }
+
   #within(events: readonly SessionEvent[]): readonly SessionEvent[] {
     return cutAtTurn(events, this.#maxBytes, this.#sizeOf);
   }
 
-  readonly #sizeOf = (event: SessionEvent): number => sizeAsShown(event, this.#maxLength);
-}
+  #bytesOf(events: readonly SessionEvent[]): number {
+    return events.reduce((sum, event) => sum + this.#sizeOf(event), 0);
+  }
 
-/** The bytes that an event adds to what the model is shown. */
-export function sizeAsShown(event: SessionEvent, maxLength: number): number {
-  return bytesOf([showEvent(event, maxLength)]);
+  readonly #sizeOf = (event: SessionEvent): number => bytesOf([showEvent(event, this.#maxLength)]);
 }
 
 function bytesOf(messages: readonly ModelMessage[]): number {

@@ -3,6 +3,7 @@ import type { Author } from "../session/session-event.ts";
 import type { CoveredInput, Input, LoadOptions, Run, SessionManager } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
+import { type Coming, Compactions, toldOf } from "./compactions.ts";
 import { ExecutionContext } from "./execution-context.ts";
 import { ModelWindow } from "./model-window.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
@@ -21,6 +22,8 @@ export interface SessionCall {
   readonly input: Input | undefined;
   readonly create: boolean;
   readonly signal: AbortSignal;
+  /** Whether somebody reads on behind the last turn, to be told that the conversation has grown long. */
+  readonly listens: boolean;
   readonly onTaken: (() => void) | undefined;
 }
 
@@ -33,21 +36,36 @@ export class SessionCalls {
   readonly #plan: TurnPlan;
   readonly #load: LoadOptions;
   readonly #calls = new WaitingCalls();
+  readonly #compactions: Compactions;
   #retired = false;
 
   constructor(sessions: SessionManager, plan: TurnPlan) {
     this.#sessions = sessions;
     this.#plan = plan;
     this.#load = { maxBytes: plan.windowTokens * loadedBytesPerToken };
+    this.#compactions = new Compactions(sessions, plan, this.#load);
   }
 
-  /** From now on no run is started: inputs are only stored, and what waits, waits on. */
+  /** From now on no run is started: inputs are only stored, and what waits, waits on. No summary is made any more. */
   retire(): void {
     this.#retired = true;
+    this.#compactions.end();
+  }
+
+  /** Resolves when no conversation is being summarised. */
+  idle(): Promise<void> {
+    return this.#compactions.idle();
   }
 
   /** Never throws. */
   async *events(request: SessionCall): AsyncGenerator<AgentEvent | CallFailed, Outcome> {
+    const coming: Coming[] = [];
+    const outcome = yield* this.#turns(request, coming);
+    if (request.listens) yield* toldOf(coming, request.signal);
+    return outcome;
+  }
+
+  async *#turns(request: SessionCall, grown: Coming[]): AsyncGenerator<AgentEvent | CallFailed, Outcome> {
     const { sessionId, input, signal } = request;
     let call = this.#calls.enter(sessionId, input?.id);
     let coming = this.#ask(call, request);
@@ -72,13 +90,13 @@ export class SessionCalls {
       if (!("run" in word)) return "outcome" in word ? word.outcome : undefined;
       const { run } = word;
       if (input === undefined || run.inputs.some(({ id }) => id === input.id)) {
-        return yield* this.#drive(call, run, signal);
+        return yield* this.#drive(call, run, signal, grown);
       }
       // It took over what somebody left, and its own input waits behind that.
       call = this.#calls.enter(sessionId, input.id);
       coming = this.#wait(call, signal);
       try {
-        yield* this.#drive(call, run, signal);
+        yield* this.#drive(call, run, signal, grown);
       } finally {
         // Where the reader went away, the signal has told the call so.
         if (signal.aborted) this.#calls.leave(call);
@@ -132,14 +150,17 @@ export class SessionCalls {
    * Drives a run, and then those that nobody waits for, until it is aborted. The outcome is the first one's. At the end
    * of the process a turn is left as it is, for the process that comes after.
    */
-  async *#drive(call: Call, first: Run, signal: AbortSignal): AsyncGenerator<AgentEvent, Outcome> {
+  async *#drive(call: Call, first: Run, signal: AbortSignal, grown: Coming[]): AsyncGenerator<AgentEvent, Outcome> {
     const isShutdown = () => hasCode(signal.reason, "RUN_SHUTDOWN");
     let outcome: Outcome;
     let next: Run | undefined = isShutdown() ? this.#release(first) : first;
     while (next) {
       const run: Run = next;
-      next = yield* this.#answer(call, run, signal, (result) => {
-        if (run === first) outcome = result;
+      next = yield* this.#answer(call, run, signal, {
+        settled: (result) => {
+          if (run === first) outcome = result;
+        },
+        grown: (window) => grown.push(this.#compactions.start(run, window)),
       });
     }
     return outcome ?? (isShutdown() ? { error: abortReason(signal) } : undefined);
@@ -150,19 +171,22 @@ export class SessionCalls {
     call: Call,
     run: Run,
     signal: AbortSignal,
-    settled: (outcome: Outcome) => void,
+    told: { settled(outcome: Outcome): void; grown(window: ModelWindow): void },
   ): AsyncGenerator<AgentEvent, Run | undefined> {
     const { turn, inputs, resumed, ended } = run;
     let { session } = run;
     const { sessionId, events, state } = session;
     const context = new ExecutionContext({ turn, author: askerOf(inputs), events, state });
     // A run may be taken away from outside of this call, too.
+    const window = new ModelWindow(this.#plan, session);
     const ending = run.signal ? AbortSignal.any([signal, run.signal]) : signal;
     let isOpen = true;
+    let isAnswered = false;
     let next: Run | undefined;
     const settle = (outcome: Outcome) => {
       isOpen = false;
-      settled(outcome);
+      isAnswered = outcome !== undefined && "result" in outcome;
+      told.settled(outcome);
       this.#calls.settle(run, outcome);
     };
     try {
@@ -173,7 +197,7 @@ export class SessionCalls {
           inputs,
           resumed,
           signal: ending,
-          window: new ModelWindow(this.#plan, session),
+          window,
           sessionId,
           isShared: inputs.some(({ id }) => id !== call.inputId),
           save: async (end) => {
@@ -188,7 +212,10 @@ export class SessionCalls {
       }
     } finally {
       if (isOpen) this.#release(run);
-      else next = await this.#finish(run, signal);
+      else {
+        next = await this.#finish(run, signal);
+        if (isAnswered && window.isPastBudget) told.grown(window);
+      }
       // What ended this turn ends the call, and nothing runs that nobody reads.
       if (next && signal.aborted) next = this.#release(next);
     }

@@ -11,11 +11,8 @@ import type { ModelWindow, WindowPlan } from "./model-window.ts";
 import { answeredEnd, failedEnd } from "./turn-end.ts";
 import type { Outcome } from "./waiting-calls.ts";
 
-/** A longer timer, such as one of `Infinity`, would go off at once. */
-const longestTimer = 2 ** 31 - 1;
-
 export interface TurnPlan extends LoopPlan, WindowPlan {
-  /** How long a turn may take, in milliseconds. */
+  /** How long a turn may take, in milliseconds that a timer can count. */
   readonly deadlineMs: number;
 }
 
@@ -48,8 +45,7 @@ export interface Turn {
 export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<AgentEvent, void> {
   const { context, inputs, resumed, sessionId } = turn;
   const deadline = new AbortController();
-  const deadlineMs = Math.min(plan.deadlineMs, longestTimer);
-  const timer = setTimeout(() => deadline.abort(deadlineError(deadlineMs)), deadlineMs);
+  const timer = setTimeout(() => deadline.abort(deadlineError(plan.deadlineMs)), plan.deadlineMs);
   const signal = AbortSignal.any([turn.signal, deadline.signal]);
   let answer: Answer | undefined;
   let isOver = false;

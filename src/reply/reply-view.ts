@@ -1,14 +1,14 @@
 import type { TurnEvent } from "../conversation/turn-event.ts";
 import { safeText } from "./safe-text.ts";
 import { emptySplit, growSplit, messageLimit, type Split, unsettledChunks } from "./split-text.ts";
-import { errorWording, finishWording, noticeWording, toolWording } from "./wording.ts";
+import { errorWording, finishWording, noticeWording, summarisedWording, toolWording } from "./wording.ts";
 
 /** Where a reply goes; the platform's own, opaque here. */
 export type ReplyTo = Extract<TurnEvent, { type: "notice" }>["replyTo"];
 
 /** What the reader sees of one turn or one notice: a value, drawn whole every time. */
 export interface ReplyView {
-  /** The turn that it shows; absent for a notice. */
+  /** The turn that it shows; absent for what the bot says outside of any. */
   readonly turn?: string;
   /** What a notice is about: of several processes that say the same of the same place, one is heard. */
   readonly notice?: string;
@@ -78,17 +78,19 @@ function reduceReply(reply: Reply, event: TurnEvent): Reply {
     case "turn-failed":
       return finished(reply, errorWording(event.error, event.reference));
     case "notice":
-      return {
-        ...noReply,
-        view: {
-          notice: "error" in event ? `${event.reason} ${event.error.code}` : event.reason,
-          replyTo: event.replyTo,
-          chunks: [noticeWording(event)],
-          typing: false,
-          finished: true,
-        },
-      };
+      return aside(
+        "error" in event ? `${event.reason} ${event.error.code}` : event.reason,
+        event.replyTo,
+        noticeWording(event),
+      );
+    case "summarised":
+      return aside(event.type, event.replyTo ?? null, summarisedWording(event.older));
   }
+}
+
+/** A word of the bot's own outside of any turn. */
+function aside(notice: string, replyTo: ReplyTo, text: string): Reply {
+  return { ...noReply, view: { notice, replyTo, chunks: [text], typing: false, finished: true } };
 }
 
 function saying(reply: Reply, said: Split): Reply {

@@ -8,6 +8,8 @@ import type { ErrorCode, ThreadkeeperError } from "../errors.ts";
 
 type FinishReason = Extract<TurnEvent, { readonly type: "turn-end" }>["finishReason"];
 
+type SummarisedAs = Extract<TurnEvent, { readonly type: "summarised" }>["older"];
+
 const ownersMatter = "Something is wrong with how I am set up. Whoever runs me can see in the log what it is.";
 const memoryFailed = "I can't get at my memory right now, so I did not answer.";
 
@@ -156,6 +158,13 @@ export function finishWording(reason: FinishReason): string | undefined {
     case "other":
       return undefined;
   }
+}
+
+/** What is said once, when a conversation no longer fits into what the model is shown. */
+export function summarisedWording(older: SummarisedAs): string {
+  return older === "summary"
+    ? "-# This conversation has grown long. From now on I know its older part from a summary."
+    : "-# This conversation has grown long, and I could not summarise its older part. From now on I know only what was said lately.";
 }
 
 export interface HelpFacts {

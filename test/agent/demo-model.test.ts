@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { demoAnswer } from "../../src/agent/demo-answer.ts";
 import { demoModel } from "../../src/agent/demo-model.ts";
+import { demoSummary } from "../../src/agent/demo-summary.ts";
 import { resolveModel } from "../../src/agent/model.ts";
 import { currentTime } from "../../src/agent/tools/current-time.ts";
 import { agentRoom, drain, shape } from "../support/agent-room.ts";
@@ -177,6 +178,38 @@ describe("the demo model", () => {
       ),
       { numRuns: 40 },
     );
+  });
+});
+
+describe("the demo model in a long conversation", () => {
+  it("keeps the older part as quoted lines, and goes on quoting from them", async () => {
+    const { agent, sessions } = await agentRoom([], { model, windowTokens: 4_000 });
+    await agent.run("The parrot is called Coco.", { ...room, author: ada });
+    for (let place = 0; place < 24; place += 1) {
+      const context = [{ id: `c${place}`, author: ben, text: `Nearby ${place}` }];
+      await agent.run(`Remark ${place}: ${"bla ".repeat(300)}`, { ...room, author: ben, context });
+      await agent.idle();
+    }
+    const summary = (await sessions.get("room"))?.summary;
+    expect(summary?.text).toMatch(
+      /^Ada on \d{4}-\d\d-\d\d: The parrot is called Coco\.\nBen: Nearby 0\nBen on .*: Remark 0: bla/,
+    );
+    expect(summary?.text).toMatch(/…$/);
+    const answer = await agent.run("What is the parrot called?", { ...room, author: ada });
+    expect(answer?.text).toMatch(
+      /^\(demo model\) My summary of what was said before says:\n> Ada on .*: The parrot is called Coco\.$/,
+    );
+  });
+
+  it("quotes beginnings, and lets go of the oldest lines when there are too many words", () => {
+    const lines = [{ said: "one two three", by: "Ada" }, { answered: "no" }, { said: "four five" }, { said: 6 }, null];
+    const request = [...lines.map((line) => JSON.stringify(line)), "no JSON"].join("\n");
+    const summary = "<summary>\nBen: zero\n</summary>\n";
+    expect(demoSummary(summary + request, 100)).toBe("Ben: zero\nAda: one two three\nSomebody: four five");
+    expect(demoSummary(JSON.stringify({ said: "bla ".repeat(20) }), 5)).toBe("Nothing was said in words.");
+    expect(demoSummary(JSON.stringify({ said: "bla ".repeat(20) }), 12)).toBe(`Somebody:${" bla".repeat(11)}…`);
+    expect(demoSummary(summary + request, 7)).toBe("Ada: one two three\nSomebody: four five");
+    expect(demoSummary(request, 2)).toBe("Nothing was said in words.");
   });
 });
 

@@ -51,6 +51,18 @@ describe("replyViews", () => {
     expect(views.map(({ resumed }) => resumed)).toEqual([true, true, true, undefined]);
   });
 
+  test("that a conversation has grown long is said beside the turns", async () => {
+    const told: TurnEvent = { type: "summarised", turn, replyTo, older: "summary" };
+    expect((await viewsOf(start, end("Hello"), told)).at(-1)).toEqual({
+      notice: "summarised",
+      replyTo,
+      chunks: ["-# This conversation has grown long. From now on I know its older part from a summary."],
+      typing: false,
+      finished: true,
+    });
+    expect((await lastOf({ ...told, replyTo: undefined }))?.replyTo).toBe(null);
+  });
+
   test("what changes nothing for the reader is no view", async () => {
     expect(await chunksOf(start, says("a"), says("\n"), says("\n"), says("b"))).toEqual([[], ["a"], ["a\n\nb"]]);
   });

@@ -8,6 +8,7 @@ import {
   forkFailedWording,
   helpWording,
   noticeWording,
+  summarisedWording,
   toolWording,
 } from "../../src/reply/wording.ts";
 
@@ -38,6 +39,11 @@ describe("the wording", () => {
     expect(errorWording(error, "abc123")).toBe(
       "Something went wrong on my side. Please try again. (Reference: `abc123`)",
     );
+  });
+
+  test("a conversation that grew long is known from a summary, or only lately", () => {
+    expect(summarisedWording("summary")).toMatch(/^-# .* from a summary\.$/);
+    expect(summarisedWording("nothing")).toMatch(/^-# .* could not summarise .* only what was said lately\.$/);
   });
 
   test("a missing permission is named", () => {
