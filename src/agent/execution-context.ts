@@ -3,6 +3,7 @@ import type { JsonObject } from "../session/plain-json.ts";
 import { plainJson } from "../session/plain-json.ts";
 import { randomId } from "../session/random-id.ts";
 import type { Author, SessionEvent } from "../session/session-event.ts";
+import type { CoveredInput } from "../session/session-manager.ts";
 
 /** What one run works on: the events it started from, those it added, and the state. Never shared between runs. */
 export class ExecutionContext {
@@ -55,4 +56,10 @@ export class ExecutionContext {
     this.#events = [...this.#events, event];
     return event;
   }
+}
+
+/** Who asked, if one person did. */
+export function askerOf(inputs: readonly CoveredInput[]): Author | undefined {
+  const author = inputs.at(-1)?.author;
+  return inputs.every((input) => input.author?.id === author?.id) ? author : undefined;
 }

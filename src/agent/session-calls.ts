@@ -1,10 +1,9 @@
 import { hasCode, ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
-import type { Author } from "../session/session-event.ts";
-import type { CoveredInput, Input, LoadOptions, Run, SessionManager } from "../session/session-manager.ts";
+import type { Input, LoadOptions, Run, SessionManager } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
 import { type Coming, Compactions, toldOf } from "./compactions.ts";
-import { ExecutionContext } from "./execution-context.ts";
+import { askerOf, ExecutionContext } from "./execution-context.ts";
 import { ModelWindow } from "./model-window.ts";
 import { answerTurn, failCall, type TurnPlan } from "./turn.ts";
 import { tellAgain } from "./turn-end.ts";
@@ -241,10 +240,4 @@ export class SessionCalls {
     this.#sessions.release(run);
     this.#calls.handOver(run, undefined);
   }
-}
-
-/** Who asked, if one person did. */
-function askerOf(inputs: readonly CoveredInput[]): Author | undefined {
-  const author = inputs.at(-1)?.author;
-  return inputs.every((input) => input.author?.id === author?.id) ? author : undefined;
 }
