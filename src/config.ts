@@ -43,6 +43,8 @@ export const settings = z.object({
   WINDOW_TOKENS: whole("tokens", 1000, 1_000_000, 32_000),
   RUN_DEADLINE_SECONDS: whole("seconds", 5, 3600, 300),
   TAKE_OVER_SECONDS: whole("seconds", 2, 600, 20),
+  CATCH_UP_HOURS: whole("hours", 0, 720, 24),
+  CATCH_UP_MESSAGES: whole("messages", 1, 10_000, 200),
   ALLOWED_BOTS: snowflakes,
   LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
   LOG_FORMAT: oneOf(["auto", "pretty", "json"]).default("auto"),
@@ -72,6 +74,8 @@ export interface Config {
   readonly deadlineMs: number;
   /** After how long without a sign of life another process goes on with what this one began. */
   readonly takeOverMs: number;
+  /** What is heard of the time in which the bot was not there: how old and how many messages. 0 hours: nothing. */
+  readonly catchUp: { readonly hours: number; readonly messages: number };
   readonly allowedBots: readonly string[];
   readonly log: { readonly level: Settings["LOG_LEVEL"]; readonly format: Settings["LOG_FORMAT"] };
   /** Tokens and keys, so that the log can leave them out. */
@@ -133,6 +137,7 @@ function toConfig(values: Settings): Config {
     windowTokens: values.WINDOW_TOKENS,
     deadlineMs: values.RUN_DEADLINE_SECONDS * 1000,
     takeOverMs: values.TAKE_OVER_SECONDS * 1000,
+    catchUp: { hours: values.CATCH_UP_HOURS, messages: values.CATCH_UP_MESSAGES },
     allowedBots: values.ALLOWED_BOTS,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     secrets,

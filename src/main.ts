@@ -69,6 +69,7 @@ export async function startBot(plan: BotPlan): Promise<RunningBot> {
       conversation,
       ownsTurns: () => sessions.isPresent(),
       allowedBots: config.allowedBots,
+      catchUp: { ...config.catchUp, since: sessions.lastBeat() },
       modelName: config.model.setting === "demo" ? "the built-in demo model" : config.model.setting,
       log,
       ...(plan.onShutOut && { onShutOut: plan.onShutOut }),

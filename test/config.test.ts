@@ -21,6 +21,7 @@ describe("readConfig", () => {
     expect(config.model.setting).toBe("demo");
     expect(config.model.maxRuns).toBe(8);
     expect(config.deadlineMs).toBe(300_000);
+    expect(config.catchUp).toEqual({ hours: 24, messages: 200 });
     expect(Object.isFrozen(config)).toBe(true);
   });
 

@@ -26,6 +26,14 @@ export interface Memory {
   places(prefix: string): Promise<readonly string[]>;
   /** The sessions in a place in which something was said since then. */
   sessionsIn(place: Inbound["places"][number], activeSince: Date): Promise<readonly string[]>;
-  /** The ids of what people said in the newest part of a session, and of what was said around it, newest first. */
-  heard(sessionId: string): Promise<readonly string[]>;
+  /** What is known of the newest part of a session. */
+  heard(sessionId: string): Promise<Heard>;
+}
+
+/** Ids of messages, the newest first. */
+export interface Heard {
+  /** What people said to it. */
+  readonly said: readonly string[];
+  /** What was said around it. */
+  readonly nearby: readonly string[];
 }

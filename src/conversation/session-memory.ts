@@ -1,9 +1,9 @@
-import { ThreadkeeperError } from "../errors.ts";
+import { hasCode, ThreadkeeperError } from "../errors.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { withAttachments } from "./attachment-note.ts";
 import type { Calls } from "./calls.ts";
 import { type InboundOf, saysNothing } from "./inbound.ts";
-import type { Amendment, Memory } from "./memory.ts";
+import type { Amendment, Heard, Memory } from "./memory.ts";
 
 const pageSize = 200;
 /** How many events are looked at for what is known of a conversation. */
@@ -61,15 +61,21 @@ export class SessionMemory implements Memory {
     return this.#list({ place, activeSince });
   }
 
-  async heard(sessionId: string): Promise<readonly string[]> {
-    const ids: string[] = [];
+  async heard(sessionId: string): Promise<Heard> {
+    const said: string[] = [];
+    const nearby: string[] = [];
     let left = newestEvents;
-    for await (const { id, author, context = [] } of this.#sessions.history(sessionId, { direction: "backward" })) {
-      if (author) ids.push(id, ...context.map((message) => message.id));
-      left -= 1;
-      if (left === 0) break;
+    try {
+      for await (const event of this.#sessions.history(sessionId, { direction: "backward" })) {
+        if (event.author && !event.erased) said.push(event.id);
+        nearby.push(...(event.context ?? []).map(({ id }) => id));
+        left -= 1;
+        if (left === 0) break;
+      }
+    } catch (error) {
+      if (!hasCode(error, "SESSION_NOT_FOUND")) throw error;
     }
-    return ids;
+    return { said, nearby };
   }
 
   /** Calls that bring such a message come to nothing. Those that are at the store are waited for: it has them then. */

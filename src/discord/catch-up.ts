@@ -47,14 +47,16 @@ const mostOfOnePlace = 40;
  */
 export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<void> {
   const { gate, limits, log, hear, goesOn } = plan;
+  const oldest = Date.now() - limits.hours * hourMs;
+  const since = absence.since && Math.max(absence.since.getTime() - clocksApartMs, oldest);
+  // At once: where something is said only from now on, nothing was missed.
+  const busy = since === undefined ? [] : busyChannels(plan, absence, since);
   const gone = await forgetAbsentPlaces(plan, absence);
   if (gone > 0) log.info({ sessions: gone }, "what was left or deleted meanwhile is forgotten");
   if (limits.hours === 0) return;
-  const oldest = Date.now() - limits.hours * hourMs;
   const conversations = await knownPlaces(plan, absence, new Date(oldest));
-  const since = absence.since && Math.max(absence.since.getTime() - clocksApartMs, oldest);
   const known = new Set(conversations.map(({ channel }) => channel));
-  const channels = since === undefined ? [] : busyChannels(plan, absence, since).filter((id) => !known.has(id));
+  const channels = busy.filter((id) => !known.has(id));
   gate.holdOnly([...known, ...channels]);
 
   const missed = new MissedMessages({ ...plan, reader: new HistoryReader(plan) });
@@ -68,13 +70,21 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<void
     found.push(messages);
   });
 
-  const chosen = fairShare(found, limits.messages, mostOfOnePlace).flat();
+  // A call whose thread was deleted was answered there, and is not called out again.
+  const open = found.map((messages) => messages.filter(({ id }) => !missed.gone.has(id)));
+  const chosen = fairShare(open, limits.messages, mostOfOnePlace).flat();
   for (const message of chosen.sort((one, other) => compareIds(one.id, other.id))) {
     if (goesOn() && !gate.isWithdrawn(message.id)) hear(message);
   }
-  const left = found.flat().length - chosen.length;
-  const looked = { conversations: conversations.length, channels: channels.length, ...missed.counts };
-  log.info({ messages: chosen.length, left, ...looked }, "caught up with what was said meanwhile");
+  const counts = {
+    messages: chosen.length,
+    left: open.flat().length - chosen.length,
+    conversations: conversations.length,
+    channels: channels.length,
+    erasedIn: missed.erasedIn,
+    gone: missed.gone.size,
+  };
+  log.info(counts, "caught up with what was said meanwhile");
 }
 
 /** The conversations on a connection in which something was said since. */

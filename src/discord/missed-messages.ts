@@ -4,6 +4,7 @@ import type { Logger } from "../log.ts";
 import { isChannelGone, isPermissionMissing } from "./discord-error.ts";
 import { goneMessages } from "./gone-messages.ts";
 import { type HistoryReader, pageSize } from "./history-reader.ts";
+import { sessionOf } from "./place.ts";
 import { compareIds } from "./snowflake.ts";
 
 export interface MissedMessagesPlan {
@@ -27,31 +28,42 @@ const mostPages = 5;
 export class MissedMessages {
   readonly #plan: MissedMessagesPlan;
   #erasedIn = 0;
-  #gone = 0;
+  readonly #gone = new Set<string>();
 
   constructor(plan: MissedMessagesPlan) {
     this.#plan = plan;
   }
 
-  /** In how many sessions something was erased, and how many went with their place. */
-  get counts(): { readonly erasedIn: number; readonly gone: number } {
-    return { erasedIn: this.#erasedIn, gone: this.#gone };
+  /** In how many sessions something was erased. */
+  get erasedIn(): number {
+    return this.#erasedIn;
   }
 
-  /** Messages in a channel from this id on, oldest first; of very many the newest. */
+  /** The channels and threads that were found to be gone. */
+  get gone(): ReadonlySet<string> {
+    return this.#gone;
+  }
+
+  /** Messages in a channel that no session knows, from this id on, oldest first; of very many the newest. */
   async inChannel(id: string, from: string): Promise<Message[]> {
+    const { reader, isForBot, memory } = this.#plan;
     const messages: Message[] = [];
+    const missed: Message[] = [];
     await this.#look(id, async () => {
-      const { reader } = this.#plan;
       const channel = await reader.open(id);
       for (let number = 0; channel && number < mostPages; number += 1) {
         const page = await reader.page(channel, messages.at(-1)?.id);
         const young = page.filter((message) => compareIds(message.id, from) >= 0);
         messages.push(...young);
-        if (young.length < pageSize) return;
+        if (young.length < pageSize) break;
+      }
+      for (const message of messages.filter(isForBot).reverse()) {
+        // Its thread has its id. Whatever else is known is found out at the door, but not before the thread is asked for.
+        const { said } = await memory.heard(sessionOf(message.id));
+        if (!said.includes(message.id)) missed.push(message);
       }
     });
-    return messages.filter(this.#plan.isForBot).reverse();
+    return missed;
   }
 
   /**
@@ -62,7 +74,8 @@ export class MissedMessages {
     const { memory, reader, isForBot } = this.#plan;
     let missed: Message[] = [];
     const onGone = async () => {
-      if (await memory.forget(sessionId)) this.#gone += 1;
+      this.#gone.add(id);
+      await memory.forget(sessionId);
     };
     await this.#look(
       id,
@@ -70,12 +83,12 @@ export class MissedMessages {
         const channel = await reader.open(id);
         if (!channel) return;
         // Before the page is read: what comes in between is not on it, and not gone either.
-        const heard = await memory.heard(sessionId);
+        const { said, nearby } = await memory.heard(sessionId);
         const page = await reader.page(channel);
         const ids = page.map((message) => message.id);
-        const gone = goneMessages(heard, { channel: id, ids, isWhole: page.length < pageSize });
+        const gone = goneMessages([...said, ...nearby], { channel: id, ids, isWhole: page.length < pageSize });
         if (gone.length > 0) this.#erasedIn += await memory.erase(gone);
-        const known = new Set(heard);
+        const known = new Set(said);
         const isMissed = (message: Message) => compareIds(message.id, from) >= 0 && !known.has(message.id);
         missed = page.filter((message) => isMissed(message) && isForBot(message)).reverse();
       },

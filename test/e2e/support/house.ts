@@ -38,6 +38,8 @@ export interface RunningHouse extends BotReady {
 
 export interface House {
   readonly sandbox: Sandbox;
+  /** Where the SQLite file is. */
+  readonly folder: string;
   /** What was logged, one object a line. */
   readonly logged: readonly Record<string, unknown>[];
   /** Starts the bot; of the one before, only the SQLite file is left. */
@@ -97,6 +99,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
       api: sandbox.api,
       conversation: watched,
       ownsTurns: () => sessions.isPresent(),
+      catchUp: { hours: 24, messages: 200, since: sessions.lastBeat() },
       log,
       ...botOptions,
     });
@@ -138,7 +141,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
     return house;
   }
 
-  return { sandbox, logged, start };
+  return { sandbox, folder, logged, start };
 }
 
 async function* untilEnd<Event>(events: AsyncIterable<Event>, onEnd: () => void): AsyncGenerator<Event, void> {
