@@ -68,6 +68,31 @@ describe("a message", () => {
     await expect(writer.edit("1", id, "three")).rejects.toSatisfy((error) => discordCode(error) === 10003);
   });
 
+  it("is found behind another, oldest first, page by page; notices, others' words and what commands answer are not", async () => {
+    const channel = sandbox.createChannel("reading").id;
+    const question = sandbox.owner.says({ id: channel }, "hello");
+    const place = { channel, message: question.id };
+    const first = await writer.send(place, "one", { ...chunk, nonce: "d.0" });
+    await writer.send(place, "too much at once", { nonce: "d.n", reply: true, kind: "notice" });
+    for (let number = 0; number < 100; number += 1) sandbox.owner.says({ id: channel }, `word ${number}`);
+    const second = await writer.send({ channel }, "two", { ...chunk, nonce: "d.1", reply: false });
+    const page = await writer.read(channel, question.id);
+    expect(page.chunks).toEqual([{ id: first.id, content: "one", replyTo: question.id }]);
+    expect(await writer.read(channel, page.next ?? "")).toEqual({
+      chunks: [{ id: second.id, content: "two", replyTo: undefined }],
+      next: undefined,
+    });
+  });
+
+  it("of the bot's own sentences has the previews that Discord makes, which is how they are told from a model's", async () => {
+    const { id } = await writer.send({ channel: sandbox.general.id }, "a notice", {
+      nonce: "e.0",
+      reply: false,
+      kind: "notice",
+    });
+    expect(standing(id)?.flags).toBe(0);
+  });
+
   it("is announced by typing", async () => {
     await writer.showTyping(sandbox.general.id);
     expect(sandbox.typingIn("general").map(({ id }) => id)).toEqual([sandbox.bot.id]);
