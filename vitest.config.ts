@@ -11,6 +11,8 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: ["test/e2e/**"],
           testTimeout: 20_000,
+          // Of tests that only wait for a clock and say that they may.
+          maxConcurrency: 16,
         },
       },
       {

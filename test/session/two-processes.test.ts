@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, type TestContext, vi } from "vitest";
 import type { Input, Run, SessionManager, Taken } from "../../src/session/session-manager.ts";
 import { openSessions, type SessionsOptions } from "../../src/session/store-session-manager.ts";
 import { CutStore } from "../support/cut-store.ts";
 import type { StorePlace } from "../support/store-contract.ts";
 import { everyPlace } from "../support/store-places.ts";
 
-const takeOverMs = 800;
+const takeOverMs = 2_000;
 const input = (id: string): Input => ({ id, content: `words of ${id}`, replyTo: `place of ${id}` });
 const runOf = (taken: Taken | undefined): Run => {
   if (taken?.outcome !== "run") throw new Error(`no run, but ${taken?.outcome}`);
@@ -20,12 +20,24 @@ interface Process {
   readonly told: (readonly string[])[];
 }
 
-describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) => {
-  let place: StorePlace;
-  let processes: Process[];
-  let one: Process;
-  let other: Process;
+interface Scene {
+  readonly one: Process;
+  readonly other: Process;
+  arrives(options?: Partial<SessionsOptions>): Promise<Process>;
+}
 
+/** Two processes on a store of their own, until the test ends. */
+async function openScene(makePlace: () => Promise<StorePlace>, { onTestFinished }: TestContext): Promise<Scene> {
+  const place = await makePlace();
+  const processes: Process[] = [];
+  onTestFinished(async () => {
+    for (const { store, sessions } of processes) {
+      store.isCut = false;
+      await sessions.close();
+      await store.close();
+    }
+    await place.remove();
+  });
   async function arrives(options: Partial<SessionsOptions> = {}): Promise<Process> {
     const store = new CutStore(await place.open());
     const sessions = await openSessions({ store, takeOverMs, ...options });
@@ -35,22 +47,13 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     processes.push(arrived);
     return arrived;
   }
+  return { one: await arrives(), other: await arrives(), arrives };
+}
 
-  beforeEach(async () => {
-    place = await makePlace();
-    processes = [];
-    [one, other] = [await arrives(), await arrives()];
-  });
-  afterEach(async () => {
-    for (const { store, sessions } of processes) {
-      store.isCut = false;
-      await sessions.close();
-      await store.close();
-    }
-    await place.remove();
-  });
-
-  it("leave each other's runs alone while both are there", async () => {
+// They mostly wait, so they do it all at once, and each can have the time that a slow machine needs.
+describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) => {
+  it.concurrent("leave each other's runs alone while both are there", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     const run = runOf(await one.sessions.take("s", input("1"), { create: true }));
     expect(await other.sessions.take("s", input("2"))).toEqual({ outcome: "waiting" });
     await new Promise((resolve) => setTimeout(resolve, 2 * takeOverMs));
@@ -60,7 +63,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(runOf({ outcome: "run", run: (await one.sessions.finish(run)) as Run }).inputs).toMatchObject([{ id: "2" }]);
   });
 
-  it("what one that dies was at is taken up by the other: no new message is needed, and its turn stays the same", async () => {
+  it.concurrent("what one that dies was at is taken up by the other: no new message is needed, and its turn stays the same", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     const dead = runOf(await one.sessions.take("s", input("1"), { create: true }));
     await other.sessions.take("s", input("2"));
     one.store.isCut = true;
@@ -73,7 +77,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(other.told).toEqual([["s"]]);
   });
 
-  it("what waits when one says goodbye is taken up by the other", async () => {
+  it.concurrent("what waits when one says goodbye is taken up by the other", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     await one.sessions.take("s", input("1"), { create: true, start: false });
     const run = runOf(await one.sessions.take("t", input("2"), { create: true }));
     await other.sessions.take("t", input("3"));
@@ -84,7 +89,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(runOf(await other.sessions.take("t")).inputs).toMatchObject([{ id: "3" }]);
   });
 
-  it("of three, two find what the third left, and one of them gets it", async () => {
+  it.concurrent("of three, two find what the third left, and one of them gets it", async (context) => {
+    const { one, other, arrives } = await openScene(makePlace, context);
     const third = await arrives();
     await third.sessions.take("s", input("1"), { create: true });
     third.store.isCut = true;
@@ -93,7 +99,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(taken.map(({ outcome }) => outcome).sort()).toEqual(["idle", "run"]);
   });
 
-  it("one that cannot reach the store gives up its runs before the other takes them", async () => {
+  it.concurrent("one that cannot reach the store gives up its runs before the other takes them", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     const run = runOf(await one.sessions.take("s", input("1"), { create: true }));
     const order: string[] = [];
     run.signal?.addEventListener("abort", () => order.push("given up"));
@@ -104,7 +111,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(one.sessions.isPresent()).toBe(false);
   });
 
-  it("one that comes back after it was taken over touches nothing of that, and works on under another name", async () => {
+  it.concurrent("one that comes back after it was taken over touches nothing of that, and works on under another name", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     const lost = runOf(await one.sessions.take("s", input("1"), { create: true }));
     one.store.isCut = true;
     await soon(() => expect(other.told).toEqual([["s"]]));
@@ -121,7 +129,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(await other.store.keys("owner/")).toHaveLength(2);
   });
 
-  it("one that comes back and was not taken over goes on with what it gave up, as somebody else would", async () => {
+  it.concurrent("one that comes back and was not taken over goes on with what it gave up, as somebody else would", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     await other.sessions.close();
     const lost = runOf(await one.sessions.take("s", input("1"), { create: true }));
     one.store.isCut = true;
@@ -137,7 +146,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     await one.sessions.save(run.session, { run });
   });
 
-  it("one that was away begins a run only when the store has heard of it again", async () => {
+  it.concurrent("one that was away begins a run only when the store has heard of it again", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     await other.sessions.close();
     one.store.isCut = true;
     await soon(() => expect(one.sessions.isPresent()).toBe(false));
@@ -150,7 +160,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(run.signal?.aborted).toBe(false);
   });
 
-  it("a run that the other takes away is over in the one that is at it, without any save", async () => {
+  it.concurrent("a run that the other takes away is over in the one that is at it, without any save", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     const [stopped, reset] = [
       runOf(await one.sessions.take("stopped", input("1"), { create: true })),
       runOf(await one.sessions.take("reset", input("2"), { create: true })),
@@ -162,14 +173,16 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(kept.signal?.aborted).toBe(false);
   });
 
-  it("a run that was taken away is over at once when its own process begins another", async () => {
+  it.concurrent("a run that was taken away is over at once when its own process begins another", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     const first = runOf(await one.sessions.take("s", input("1"), { create: true }));
     await other.sessions.reset("s");
     const second = runOf(await one.sessions.take("s", input("2")));
     expect([first.signal?.aborted, second.signal?.aborted]).toEqual([true, false]);
   });
 
-  it("one reads when the others were last there, before it came", async () => {
+  it.concurrent("one reads when the others were last there, before it came", async (context) => {
+    const { one, arrives } = await openScene(makePlace, context);
     const before = Date.now();
     await soon(async () => expect((await one.store.get(["alive/last"]))[0]).toBeDefined());
     const next = await arrives({ isListening: () => false });
@@ -178,7 +191,8 @@ describe.each(everyPlace)("Two processes on one $kind store", ({ makePlace }) =>
     expect(last).toBeLessThanOrEqual(Date.now());
   });
 
-  it("a look that fails is made again", async () => {
+  it.concurrent("a look that fails is made again", async (context) => {
+    const { one, other } = await openScene(makePlace, context);
     await one.sessions.take("s", input("1"), { create: true });
     vi.spyOn(other.store, "keys").mockRejectedValueOnce(new Error("no")).mockRejectedValueOnce(new Error("no"));
     one.store.isCut = true;
