@@ -31,6 +31,11 @@ export class ExecutionContext {
     return this.#events;
   }
 
+  /** Whether there is something to answer: what was said in the turn may have been erased. */
+  get asks(): boolean {
+    return this.#events.some(({ turn, erased, message }) => turn === this.turn && message.role === "user" && !erased);
+  }
+
   get state(): JsonObject {
     return this.#state;
   }

@@ -72,6 +72,7 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
     return { type: "turn-failed", turn: context.turn, error: told, reference };
   };
   try {
+    if (!context.asks) throw nothingToAnswer();
     const replyTo = inputs.at(-1)?.replyTo;
     yield { type: "turn-start", turn: context.turn, replyTo, inputs, ...(resumed && { resumed }) };
     answer = yield* runLoop(context, plan, { signal, window: turn.window, save: () => turn.save() });
@@ -137,6 +138,11 @@ function report(
   const providerText = providerTextOf(cause);
   if (providerText !== undefined) log.debug({ reference, providerText }, "what the model's provider said");
   if (cause !== undefined) log.trace({ reference, err: cause }, "the cause");
+}
+
+/** A silent end: who asked took it back while nobody was at work on it. */
+function nothingToAnswer(): ThreadkeeperError {
+  return new ThreadkeeperError("RUN_LOST", "what this turn was to answer was erased");
 }
 
 function deadlineError(deadlineMs: number): ThreadkeeperError {

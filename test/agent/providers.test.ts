@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { AgentOptions } from "../../src/agent/agent.ts";
 import { type ModelOptions, resolveModel } from "../../src/agent/model.ts";
 import { currentTime } from "../../src/agent/tools/current-time.ts";
+import type { SessionEvent } from "../../src/session/session-event.ts";
 import { openStore } from "../../src/session/store/open-store.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
 import { type AgentRoom, agentRoom, drain, shape, transcript } from "../support/agent-room.ts";
@@ -177,7 +178,88 @@ describe.each(providers)("the bytes that go to $setting", (provider) => {
       if (before) expect(JSON.stringify(pieces.slice(0, before.pieces.length))).toBe(JSON.stringify(before.pieces));
     }
   });
+
+  it("are so until a summary moves their beginning, and then again", async () => {
+    const turns = 24;
+    const server = await serve(...Array.from({ length: 60 }, (_, place) => ({ content: `The answer ${place}.` })));
+    const { agent, sessions } = await meet(server, provider, { windowTokens: 1_000 });
+    const bodies: ReturnType<typeof readBody>[] = [];
+    const starts: number[] = [];
+    for (let place = 0; place < turns; place += 1) {
+      starts.push((await sessions.get("room"))?.summary?.upTo ?? 0);
+      const asked = server.requests.length;
+      await agent.run(`Question ${place} ${"x".repeat(400)}`, room);
+      bodies.push(readBody(server.requests[asked]?.body ?? ""));
+      await agent.idle();
+    }
+    expect(new Set(starts).size).toBeGreaterThan(2);
+    expect(new Set(starts).size).toBeLessThan(turns / 2);
+    for (const [place, { head, pieces }] of bodies.entries()) {
+      const before = bodies[place - 1];
+      expect(head).toEqual(bodies[0]?.head);
+      expect(JSON.stringify(pieces).includes('"<summary>\\n')).toBe(starts[place] !== 0);
+      if (!before || starts[place] !== starts[place - 1]) continue;
+      expect(JSON.stringify(pieces.slice(0, before.pieces.length))).toBe(JSON.stringify(before.pieces));
+    }
+  });
 });
+
+describe.each(providers)(
+  "a session that crashes, stops and erasures have left behind, sent to $setting",
+  (provider) => {
+    const at = "2026-11-30T00:00:00.000Z";
+    const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "current_time", input: {} };
+    const damaged: SessionEvent["message"][] = [
+      { role: "user", content: "" },
+      { role: "assistant", content: "An answer whose question was erased." },
+      { role: "user", content: "A turn that failed." },
+      { role: "user", content: "What time is it?" },
+      { role: "assistant", content: [{ type: "text", text: "Let me look." }, call] },
+      { role: "assistant", content: "The part before a st" },
+      { role: "assistant", content: [{ type: "text", text: "" }] },
+      {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: "x", toolName: "t", output: { type: "json", value: 1 } }],
+      },
+    ];
+
+    it("is a request that every provider takes: users first, each call with its result, nothing empty", async () => {
+      const server = await serve({ content: "Fine." }, { content: "Fine again." });
+      const { agent, sessions } = await meet(server, provider);
+      const session = await sessions.get("room");
+      if (!session) throw new Error("there is no session");
+      const turns = ["t1", "t1", "t2", "t3", "t3", "t3", "t3", "t3"];
+      const events = damaged.map(
+        (message, place): SessionEvent => ({
+          ...{ id: `e${place}`, at, turn: turns[place] as string, message },
+          ...(place === 0 && { erased: true }),
+        }),
+      );
+      await sessions.save({ ...session, events });
+      expect((await agent.run("And now?", room))?.text).toBe("Fine.");
+      const body = server.requests[0]?.body ?? "";
+      const { pieces } = readBody(body);
+      expect(body).not.toMatch(/"(?:text|content)":(?:""|\[\])/);
+      for (const text of ["An answer whose", "that failed.", "Let me look.", "before a st", "And now?"]) {
+        expect(body).toContain(text);
+      }
+      if (provider.setting.startsWith("anthropic")) {
+        const roles: string[] = JSON.parse(body).messages.map(({ role }: { role: string }) => role);
+        expect(roles).toEqual(roles.map((_, place) => (place % 2 === 0 ? "user" : "assistant")));
+      }
+      const shown = pieces.map((piece) => JSON.stringify(piece));
+      const called = shown.findIndex((piece) => /"(?:tool_use|function_call|functionCall|tool_calls)"/.test(piece));
+      const result = shown.findIndex((piece) => piece.includes("was interrupted before its result"));
+      expect(called).toBeGreaterThan(-1);
+      expect(result).toBe(called + 1);
+      expect(shown[0]).toMatch(/"role":"(?:user|system|developer)"/);
+      expect((await agent.run("Well?", room))?.text).toBe("Fine again.");
+      expect(JSON.stringify(readBody(server.requests[1]?.body ?? "").pieces.slice(0, pieces.length))).toBe(
+        JSON.stringify(pieces),
+      );
+    });
+  },
+);
 
 describe("what the provider may keep of a prompt", () => {
   const answers = [{ content: "One." }, { content: "Two." }, { content: "Three." }];

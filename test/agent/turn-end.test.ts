@@ -152,6 +152,18 @@ describe("a turn that had not ended when its process went away", () => {
     expect(events[0]).toEqual({ ...gone.told[0], resumed: true });
   });
 
+  it("is not gone on with if all that it was to answer has been erased: it ends silently, and the next one begins", async () => {
+    const gone = await goneAt(({ type }) => type === "tool-start", [["Let me see.", looking]]);
+    const next = await comesAfter(gone, [["Hello!"]]);
+    const [asked] = (await next.sessions.get("room"))?.events ?? [];
+    await next.sessions.erase([asked?.id ?? ""]);
+    const { events, result } = await drain(next.agent.stream("Hello?", room));
+    expect(shape(events)).toEqual(["turn-start", 'text "Hello!"', "turn-end stop"]);
+    expect(result?.text).toBe("Hello!");
+    expect(next.model.promptOf(0)).not.toContain("What is there?");
+    next.model.assertComplete();
+  });
+
   it("can't go on for ever: the steps that it took before count", async () => {
     const gone = await goneAt(({ type }) => type === "tool-start", [[looking]]);
     const next = await agentRoom([["That was it."]], { store: gone.store, tools: [look], maxSteps: 2 });
