@@ -199,7 +199,7 @@ describe("a message that comes while it is being caught up", () => {
     await first.stop();
     sandbox.owner.says(thread, "before");
     sandbox.faults.slow({ route: "GET /channels/:id/messages", ms: 1_500, times: 2 });
-    await house.start();
+    await house.start({ awaitsCatchUp: false });
     const live = sandbox.owner.says(thread, "after");
     const elsewhere = sandbox.owner.mentions(sandbox.bot, "elsewhere", sandbox.createChannel("mills"));
     await answerTo(sandbox, elsewhere.id, 0);
@@ -221,7 +221,7 @@ describe("a message that comes while it is being caught up", () => {
     const missed = sandbox.owner.says(thread, "never mind");
     sandbox.owner.says(thread, "but this");
     sandbox.faults.slow({ route: "GET /channels/:id/messages", ms: 1_000, times: 2 });
-    const second = await house.start();
+    const second = await house.start({ awaitsCatchUp: false });
     const live = sandbox.owner.says(thread, "never mind this either");
     sandbox.owner.deletes(missed);
     sandbox.owner.deletes(live);
@@ -259,7 +259,7 @@ describe("a connection that could not be resumed", () => {
     await first.stop();
     const missed = sandbox.owner.says(thread, "only once");
     const mention = sandbox.owner.mentions(sandbox.bot, "and this once");
-    const second = await house.start();
+    const second = await house.start({ awaitsCatchUp: false });
     sandbox.faults.redeliver(missed);
     sandbox.faults.redeliver(mention);
     await answerTo(sandbox, thread, 1);

@@ -23,6 +23,8 @@ export interface HouseOptions {
   readonly graceMs?: number;
   /** Whether `start` waits until Discord knows the commands, which the program does not. Default true. */
   readonly awaitsCommands?: boolean;
+  /** Whether `start` waits until what was said meanwhile is heard, which the program does not. Default true. */
+  readonly awaitsCatchUp?: boolean;
 }
 
 /** One process's worth of bot, wired as the program wires it. */
@@ -71,6 +73,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
       sessions: sessionsOptions,
       graceMs = 10_000,
       awaitsCommands = true,
+      awaitsCatchUp = true,
     } = { ...plan, ...changes };
     const store = await openStore(`sqlite:${path.join(folder, "sessions.sqlite")}`, { log });
     const sessions = await openSessions({ store, log, ...sessionsOptions });
@@ -137,6 +140,7 @@ export async function openHouse(plan: HouseOptions): Promise<House> {
     running.add(house);
     if (awaitsCommands) await vi.waitUntil(() => sandbox.state.commands.length > 0, { timeout: 10_000 });
     bot.resume(await sessions.unfinished());
+    if (awaitsCatchUp) await vi.waitUntil(() => bot.isListening(), { timeout: 30_000 });
     sessions.onUnfinished((sessionIds) => bot.resume(sessionIds));
     return house;
   }
