@@ -16,6 +16,7 @@ const { values } = parseArgs({
     messages: { type: "string", default: "240" },
     threads: { type: "string", default: "16" },
     kills: { type: "string", default: "120" },
+    away: { type: "string", default: "0.4" },
     "no-limits": { type: "boolean", default: false },
   },
 });
@@ -34,6 +35,7 @@ try {
       messages: Number(values.messages),
       threads: Number(values.threads),
       kills: Number(values.kills),
+      awayShare: Number(values.away),
       nonceMs: nonce * 1000,
       limits: !values["no-limits"],
       onLife: say,

@@ -16,6 +16,8 @@ export interface KillRunPlan {
   readonly messages: number;
   readonly threads: number;
   readonly kills: number;
+  /** How many of the messages are said while nobody is there or the process only starts, from 0 to 1. */
+  readonly awayShare: number;
   /** The sandbox's: how long Discord remembers a nonce. */
   readonly nonceMs: number;
   /** Whether Discord's rate limits hold. */
@@ -126,8 +128,9 @@ class KillRun {
     const { messages, kills } = this.#plan;
     const share = Math.floor((messages * (kill + 1)) / kills) - this.#asked.length;
     const [trigger, delay] = this.#draw();
-    const saying = Array.from({ length: share }, () => this.#sayWithin(1_200));
     const life = this.#start();
+    const ready = life.prints("is on Discord");
+    const saying = Array.from({ length: share }, () => this.#say(ready));
     this.#trigger = trigger;
     const longest = setTimeout(() => life.kill("SIGKILL"), trigger.at === "time" ? trigger.count : longestLifeMs);
     await life.ended;
@@ -215,9 +218,12 @@ class KillRun {
     return [{ at, count: at === "time" ? random.below(2_500) : 1 + random.below(at === "piece" ? 12 : 3) }, delay];
   }
 
-  async #sayWithin(ms: number): Promise<void> {
-    const person = this.#random.pick(this.#people);
-    const [wait, where, opens] = [this.#random.below(ms), this.#random.next(), this.#random.chance(0.35)];
+  /** Somebody says something, to a process that hears it or to none that is there. */
+  async #say(ready: Promise<boolean>): Promise<void> {
+    const random = this.#random;
+    const person = random.pick(this.#people);
+    const [away, wait, where, opens] = [random.next(), random.below(800), random.next(), random.chance(0.35)];
+    if (away >= this.#plan.awayShare) await ready;
     await pause(wait);
     const number = this.#asked.length + 1;
     const text = `${questionName(number)} What do you say?`;
