@@ -45,17 +45,25 @@ export function checkSummary({ events, summary: before }: Session, { upTo, text 
 
 /** Copies of the events that were not saved yet. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 export function checkNewEvents({ events }: Session): SessionEvent[] {
-  const ids = new Set(events.filter((event) => event.seq !== undefined).map((event) => event.id));
-  return events
+  // Of the known ones, of which there may be many, no list is made: a save must cost the same whatever was loaded.
+  const ids = new Set<string>();
+  const added = events
     .filter((event) => event.seq === undefined)
     .map((event) => {
       const path = `event ${event.id}`;
       const plain = plainJson(event, path);
       checkShape(eventShape, plain, path);
-      if (ids.has(plain.id)) throw invalid(`${path} is in the session already`, `${path}.id`);
+      if (ids.has(plain.id)) throw repeated(plain.id);
       ids.add(plain.id);
       return plain;
     });
+  const known = events.find((event) => event.seq !== undefined && ids.has(event.id));
+  if (known) throw repeated(known.id);
+  return added;
+}
+
+function repeated(id: string): ThreadkeeperError {
+  return invalid(`event ${id} is in the session already`, `event ${id}.id`);
 }
 
 /** @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */

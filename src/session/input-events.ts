@@ -13,7 +13,8 @@ export function inputEvents(
   earlier: readonly SessionEvent[],
 ): SessionEvent[] {
   const known = new Set(inputs.map((input) => input.id));
-  for (const event of earlier) {
+  const someHaveContext = inputs.some(({ context = [] }) => context.length > 0);
+  for (const event of someHaveContext ? earlier : []) {
     known.add(event.id);
     for (const message of event.context ?? []) known.add(message.id);
   }

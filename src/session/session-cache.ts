@@ -21,6 +21,8 @@ export interface CachedWindow {
 interface Entry {
   readonly control?: CachedControl | undefined;
   readonly window?: CachedWindow | undefined;
+  /** Of the window: counted when it changes, not with every control that is kept beside it. */
+  readonly windowBytes?: number;
 }
 
 /**
@@ -51,7 +53,8 @@ export class SessionCache {
   }
 
   keepWindow(sessionId: string, window: CachedWindow | undefined): void {
-    this.#keep(sessionId, { ...this.#entries.get(sessionId), window });
+    const windowBytes = window?.events.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
+    this.#keep(sessionId, { ...this.#entries.get(sessionId), window, windowBytes });
   }
 
   forget(sessionId: string): void {
@@ -78,7 +81,6 @@ export class SessionCache {
   }
 }
 
-function sizeOf(entry: Entry | undefined): number {
-  const events = entry?.window?.events ?? [];
-  return events.reduce((sum, { bytes }) => sum + bytes, entry?.control?.bytes ?? 0);
+function sizeOf({ control, windowBytes = 0 }: Entry = {}): number {
+  return (control?.bytes ?? 0) + windowBytes;
 }
