@@ -48,6 +48,34 @@ describe("startBot", () => {
     expect(await keys("owner/")).toEqual([]);
   });
 
+  it("says once in a thread that has grown long that it knows the older part from a summary", {
+    timeout: 60_000,
+  }, async () => {
+    const settings = { WINDOW_TOKENS: "1000" };
+    const told = "From now on I know its older part from a summary.";
+    let bot = await start(settings);
+    const mention = sandbox.owner.mentions(sandbox.bot, "Tea is at four.");
+    const thread = await sandbox.until(() => sandbox.threads().find(({ id }) => id === mention.id));
+    await bot.idle();
+    const answers = () => sandbox.messages(thread).filter(({ authorId }) => authorId === sandbox.bot.id).length;
+    const grow = async (from: number, to: number) => {
+      for (let place = from; place < to; place += 1) {
+        const before = answers();
+        sandbox.owner.says(thread, `Remark ${place}: ${"blablablablablablabla ".repeat(60)}`);
+        await sandbox.until(() => answers() > before, { timeoutMs: 15_000 });
+        await bot.idle();
+      }
+    };
+    await grow(0, 5);
+    expect(sandbox.text(thread).split(told)).toHaveLength(2);
+    await bot.stop();
+    bot = await start(settings);
+    await grow(5, 8);
+    await bot.stop();
+    expect(sandbox.text(thread).split(told)).toHaveLength(2);
+    expect(sandbox.text(thread)).not.toContain("Reference:");
+  });
+
   it("opens nothing when the model's setting is wrong", async () => {
     await expect(start({ MODEL: "parrot" })).rejects.toMatchObject({ code: "MODEL_SETTING_INVALID" });
     await expect(access(file)).rejects.toMatchObject({ code: "ENOENT" });
