@@ -20,6 +20,15 @@ function oneOf<const Values extends readonly [string, ...string[]]>(values: Valu
   return z.enum(values, { error: `must be one of ${values.join(", ")}` });
 }
 
+/** 32 random bytes; which letters they are written with shows what is meant. */
+const sessionKey = text
+  .refine(
+    (value) => /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i.test(value),
+    "must be 32 random bytes, as 64 hexadecimal digits or as base64: openssl rand -hex 32 makes some",
+  )
+  .transform((value): Uint8Array => Buffer.from(value, value.length === 64 ? "hex" : "base64"))
+  .optional();
+
 const snowflakes = text
   .transform((list) => list.split(/[\s,]+/).filter(Boolean))
   .refine((ids) => ids.every((id) => /^\d{15,22}$/.test(id)), "must be user ids (digits), separated by commas")
@@ -37,6 +46,8 @@ export const settings = z.object({
   MODEL_API_KEY: secret.optional(),
   INSTRUCTIONS: text.max(20_000, "must be at most 20,000 characters").optional(),
   SESSION_STORE: text.optional(),
+  SESSION_KEY: sessionKey,
+  SESSION_KEY_OLD: sessionKey,
   MAX_RUNS: whole("runs", 1, 1000, 8),
   MAX_OUTPUT_TOKENS: whole("tokens", 16, 200_000, 4096),
   MAX_STEPS: whole("steps", 1, 100, 12),
@@ -69,6 +80,10 @@ export interface Config {
   readonly instructions: string | undefined;
   /** Absent: the default place, which the sandbox and the real bot don't share. */
   readonly sessionStore: string | undefined;
+  /** Encrypts sessions at rest, 32 bytes; absent: they are not. */
+  readonly sessionKey: Uint8Array | undefined;
+  /** The key before, for `threadkeeper rekey` alone. */
+  readonly oldSessionKey: Uint8Array | undefined;
   readonly maxSteps: number;
   readonly windowTokens: number;
   readonly deadlineMs: number;
@@ -115,13 +130,25 @@ export function readConfig(file: Variables, env: Variables): Config {
       fields: { mistakes },
     });
   }
-  return toConfig(parsed.data);
+  return toConfig(parsed.data, [given["SESSION_KEY"], given["SESSION_KEY_OLD"], ...passwordIn(given["SESSION_STORE"])]);
 }
 
-function toConfig(values: Settings): Config {
+/** The password in an address, as it stands there and as it is meant. */
+function passwordIn(address = ""): string[] {
+  const password = /\/\/[^/@]*?:(.*)@/.exec(address)?.[1] ?? "";
+  try {
+    return [password, decodeURIComponent(password)].filter(Boolean);
+  } catch {
+    return [password];
+  }
+}
+
+function toConfig(values: Settings, storeSecrets: readonly (string | undefined)[]): Config {
   const { OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, MODEL_API_KEY } = values;
   const keys = { OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, MODEL_API_KEY };
-  const secrets = [values.DISCORD_TOKEN, ...Object.values(keys)].filter((value) => value !== undefined);
+  const secrets = [values.DISCORD_TOKEN, ...Object.values(keys), ...storeSecrets].filter(
+    (value) => value !== undefined,
+  );
   return Object.freeze({
     discord: values.DISCORD_TOKEN ? { token: values.DISCORD_TOKEN, api: values.DISCORD_API_URL } : undefined,
     model: {
@@ -133,6 +160,8 @@ function toConfig(values: Settings): Config {
     },
     instructions: values.INSTRUCTIONS,
     sessionStore: values.SESSION_STORE,
+    sessionKey: values.SESSION_KEY,
+    oldSessionKey: values.SESSION_KEY_OLD,
     maxSteps: values.MAX_STEPS,
     windowTokens: values.WINDOW_TOKENS,
     deadlineMs: values.RUN_DEADLINE_SECONDS * 1000,

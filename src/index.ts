@@ -39,7 +39,7 @@ export type {
   Taken,
   TurnEnd,
 } from "./session/session-manager.ts";
-export { openStore } from "./session/store/open-store.ts";
+export { openStore, type StoreOptions } from "./session/store/open-store.ts";
 export { type KeyvStoreOptions, openKeyvStore } from "./session/store/other.ts";
 export type { Commit, Committed, Store, Stored } from "./session/store/store.ts";
 export { openSessions, type SessionsOptions } from "./session/store-session-manager.ts";

@@ -28,6 +28,8 @@ export interface BotPlan {
 }
 
 export interface RunningBot extends BotReady {
+  /** Which store it is, and where; holds no password. */
+  readonly store: string;
   /** Resolves when nothing that was said to the bot is being answered or drawn. */
   idle(): Promise<void>;
   /** In order: nothing new is taken, runs get 10 s, what is drawn is drawn, Discord is left, the store closes. */
@@ -41,7 +43,7 @@ export interface RunningBot extends BotReady {
 export async function startBot(plan: BotPlan): Promise<RunningBot> {
   const { config, log } = plan;
   const model = resolveModel(config.model.setting, config.model);
-  const store = await openStore(plan.store, { log });
+  const store = await openStore(plan.store, { log, key: config.sessionKey });
   const opened: (() => Promise<void>)[] = [() => store.close()];
   let isListening = () => false;
   try {
@@ -84,6 +86,7 @@ export async function startBot(plan: BotPlan): Promise<RunningBot> {
     daily.unref();
     return {
       ...ready,
+      store: store.description,
       idle: () => bot.idle(),
       async stop() {
         clearInterval(daily);

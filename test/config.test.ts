@@ -36,6 +36,27 @@ describe("readConfig", () => {
     expect(config.secrets).toEqual(["from-env", "sk-file"]);
   });
 
+  it("takes a key of 32 bytes in hexadecimal digits or in base64, and nothing else", () => {
+    const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
+    for (const form of ["hex", "base64", "base64url"] as const) {
+      const { sessionKey } = readConfig({ SESSION_KEY: bytes.toString(form) }, {});
+      expect(Buffer.from(sessionKey as Uint8Array)).toEqual(bytes);
+    }
+    expect(readConfig({}, {}).sessionKey).toBeUndefined();
+    for (const wrong of ["short", "0".repeat(63), "0".repeat(65), `${"A".repeat(42)}!`]) {
+      expect(mistakes({ SESSION_KEY: wrong })).toContain("SESSION_KEY must be 32 random bytes");
+      expect(mistakes({ SESSION_KEY: wrong })).not.toContain(wrong);
+    }
+  });
+
+  it("counts keys and the password of the store among the secrets", () => {
+    const [key, old] = ["1".repeat(64), "2".repeat(64)];
+    const address = "postgres://me:pass%2Fword@host/bots";
+    const { secrets } = readConfig({ SESSION_KEY: key, SESSION_KEY_OLD: old, SESSION_STORE: address }, {});
+    expect(secrets).toEqual([key, old, "pass%2Fword", "pass/word"]);
+    expect(readConfig({ SESSION_STORE: "redis://:100%@host" }, {}).secrets).toEqual(["100%"]);
+  });
+
   it("takes an empty value for one that is not set", () => {
     expect(readConfig({ DISCORD_TOKEN: "", MODEL: " " }, { MAX_RUNS: "" }).model.maxRuns).toBe(8);
   });

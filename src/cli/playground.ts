@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import { claimFolder } from "./folder-claim.ts";
 import { openLog } from "./open-log.ts";
 import { stopSignal, unlessStopped } from "./stop-signal.ts";
+import { storeSetting } from "./store-setting.ts";
 import { Terminal } from "./terminal.ts";
 
 const folder = "data/sandbox";
@@ -26,7 +27,7 @@ async function play(config: Config, stopped: Promise<unknown>): Promise<number> 
     const starting = startBot({
       config,
       discord: { token: sandbox.botToken, api: sandbox.api },
-      store: config.sessionStore ?? `sqlite:${folder}/sessions.sqlite`,
+      store: storeSetting(config),
       log: openLog(config, `${folder}/threadkeeper.log`),
     });
     const bot = await unlessStopped(starting, stopped);

@@ -4,6 +4,7 @@ import { startBot } from "../main.ts";
 import { openLog } from "./open-log.ts";
 import { readSettings } from "./settings.ts";
 import { stopSignal, unlessStopped } from "./stop-signal.ts";
+import { storeSetting } from "./store-setting.ts";
 
 /** Starts the bot: on Discord if there is a token, else on the sandbox in this terminal. Gives the exit code. */
 export async function start(): Promise<number> {
@@ -19,14 +20,14 @@ async function onDiscord(config: Config, discord: NonNullable<Config["discord"]>
   const shutOutForGood = new Promise<ThreadkeeperError>((resolve) => {
     shutOut = resolve;
   });
-  const store = config.sessionStore ?? "sqlite:data/sessions.sqlite";
+  const store = storeSetting(config);
   const stopped = stopSignal();
   const starting = startBot({ config, discord, store, log, onShutOut: (error) => shutOut(error) });
   const bot = await unlessStopped(starting, stopped);
   if (!bot) return 0;
   const servers = bot.guilds.length === 1 ? "1 server" : `${bot.guilds.length} servers`;
   console.log(`Threadkeeper is on Discord as ${bot.userName}, in ${servers}, answering with ${config.model.setting}.`);
-  console.log(`Sessions are kept in ${store}.`);
+  console.log(`Sessions are kept in ${bot.store}.`);
   console.log(`Invite it to a server with: ${bot.inviteLink}`);
   const reason = await Promise.race([stopped, shutOutForGood]);
   if (typeof reason === "string") console.log(`${reason}: stopping; answers that are being written get 10 seconds.`);

@@ -7,6 +7,7 @@ const usage = `threadkeeper: the Discord bot whose threads remember
 
   threadkeeper            start the bot; without DISCORD_TOKEN, on a small Discord of its own in this terminal
   threadkeeper demo       play a short conversation, with a restart in the middle, and end
+  threadkeeper rekey      rewrite all sessions from SESSION_KEY_OLD to SESSION_KEY; either may be none; stop the bot first
   threadkeeper help       this text
   threadkeeper version    the version
 
@@ -20,6 +21,10 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
   demo: async () => {
     checkSqliteBinding();
     return (await import("./demo.ts")).demo();
+  },
+  rekey: async () => {
+    checkSqliteBinding();
+    return (await import("./rekey.ts")).rekey();
   },
   help: async () => {
     console.log(usage);

@@ -39,6 +39,7 @@ const errorSentences: Record<ErrorCode, string | ((error: ThreadkeeperError) => 
     "What I remember of this conversation was written by a newer version of me. Whoever runs me has to update me.",
   STORE_KEY_MISSING: ownersMatter,
   STORE_KEY_WRONG: ownersMatter,
+  STORE_NOT_ENCRYPTED: ownersMatter,
   STORE_CLOSED: "I am being restarted. Please ask again in a minute.",
   MODEL_SETTING_INVALID: ownersMatter,
   MODEL_KEY_MISSING: "I have no key for the language model that I answer with. Whoever runs me has to set one.",

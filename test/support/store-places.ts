@@ -24,7 +24,7 @@ export async function memoryPlace(): Promise<StorePlace> {
   };
 }
 
-export async function sqlitePlace(): Promise<StorePlace & { readonly path: string }> {
+export async function sqlitePlace(): Promise<StorePlace & { readonly path: string; readonly setting: string }> {
   const directory = await mkdtemp(join(tmpdir(), "threadkeeper-store-"));
   const path = join(directory, "sessions.sqlite");
   return {

@@ -1,6 +1,7 @@
 import { chmod, type FileHandle, mkdir, open, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ThreadkeeperError } from "../../errors.ts";
+import { Lanes } from "../../lanes.ts";
 import type { Logger } from "../../log.ts";
 
 /** File systems of other machines, by the number that Linux gives them (https://man7.org/linux/man-pages/man2/statfs.2.html). */
@@ -22,21 +23,39 @@ const header = Buffer.from("SQLite format 3\0");
 const perhapsShares: Readonly<Record<number, string>> = { 1702057286: "FUSE", 16914839: "9p" };
 
 /**
+ * How many databases this process has open in a file. SQLite's locks on a file belong to the process, and are gone when
+ * any handle of the process to that file is closed (https://sqlite.org/howtocorrupt.html, 2.2): another process would
+ * then take the log away from under the connections that there are. So who has a file open must not look into it again.
+ */
+const inUse = new Map<string, number>();
+const preparations = new Lanes();
+
+/**
  * Makes the database's file and its directory if they don't exist, for this user only. SQLite gives its side files the
  * mode of the file, so that it must be right before they are made. A directory that exists keeps its mode: it may
- * hold more than this file.
+ * hold more than this file. To be ended when the database is closed.
  * @throws ThreadkeeperError `STORE_UNAVAILABLE`, `STORE_CORRUPT`
  */
-export async function prepareFile(path: string, description: string, log: Logger): Promise<void> {
+export function prepareFile(path: string, description: string, log: Logger): Promise<{ end(): void }> {
+  return preparations.run(path, async () => {
+    await prepare(path, description, log);
+    inUse.set(path, (inUse.get(path) ?? 0) + 1);
+    return { end: () => void inUse.set(path, (inUse.get(path) ?? 1) - 1) };
+  });
+}
+
+async function prepare(path: string, description: string, log: Logger): Promise<void> {
   const directory = dirname(path);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await checkShare(directory, description, log);
-    const file = await open(path, "a+", 0o600);
-    try {
-      await checkHeader(file, description);
-    } finally {
-      await file.close();
+    if ((inUse.get(path) ?? 0) === 0) {
+      const file = await open(path, "a+", 0o600);
+      try {
+        await checkHeader(file, description);
+      } finally {
+        await file.close();
+      }
     }
     await restrict(path);
     await Promise.all([restrict(`${path}-wal`, true), restrict(`${path}-shm`, true)]);

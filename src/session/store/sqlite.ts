@@ -34,9 +34,8 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   const { log = silentLogger, busyTimeout = 5000 } = options;
   const file = resolve(path);
   const description = `SQLite file ${file}`;
-  await prepareFile(file, description, log);
-  const database = new SqliteDatabase(file, description, busyTimeout, log);
-  return database.open();
+  const use = await prepareFile(file, description, log);
+  return new SqliteDatabase(file, description, busyTimeout, log, () => use.end()).open();
 }
 
 class SqliteDatabase implements Database {
@@ -44,10 +43,12 @@ class SqliteDatabase implements Database {
   readonly #log: Logger;
   readonly #busyTimeout: number;
   readonly #adapter: KeyvSqlite;
+  readonly #endUse: () => void;
   /** Something forgotten is still in the log, because another process was reading it: when to try again. */
   #checkpointDue: number | undefined;
 
-  constructor(file: string, description: string, busyTimeout: number, log: Logger) {
+  constructor(file: string, description: string, busyTimeout: number, log: Logger, endUse: () => void) {
+    this.#endUse = endUse;
     this.description = description;
     this.#busyTimeout = busyTimeout;
     this.#log = log;
@@ -68,6 +69,7 @@ class SqliteDatabase implements Database {
       return store;
     } catch (error) {
       await this.#adapter.disconnect().catch(() => undefined);
+      this.#endUse();
       throw error;
     }
   }
@@ -85,6 +87,7 @@ class SqliteDatabase implements Database {
   async end(): Promise<void> {
     if (this.#checkpointDue !== undefined) await this.#checkpoint();
     await this.#adapter.disconnect();
+    this.#endUse();
   }
 
   async write(changes: readonly Commit[]): Promise<(Committed | undefined)[]> {

@@ -15,9 +15,9 @@ vi.mock("node:fs/promises", async (importOriginal) => ({
 describe("The file of a SQLite store", () => {
   let directory: string;
   let lines: string[];
-  const prepare = (path = join(directory, "sessions.sqlite")): Promise<void> => {
+  const prepare = async (path = join(directory, "sessions.sqlite")): Promise<void> => {
     const log = createLogger({ level: "warn", destination: { write: (line) => void lines.push(line) } });
-    return prepareFile(path, `SQLite file ${path}`, log);
+    (await prepareFile(path, `SQLite file ${path}`, log)).end();
   };
 
   beforeEach(async () => {

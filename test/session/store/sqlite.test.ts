@@ -1,6 +1,8 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { KeyvSqlite } from "@keyv/sqlite";
 import { Keyv } from "keyv";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -103,6 +105,27 @@ describe("A store in a SQLite file", () => {
     const stores = await Promise.all(Array.from({ length: 6 }, () => open()));
     await Promise.all(stores.map((store, index) => put(store, `k${index}`, "1")));
     expect(await stores[0]?.keys("")).toHaveLength(6);
+  });
+
+  it("opened twice in one process keeps its log when another process comes and goes", async () => {
+    const [store] = [await open(), await open()];
+    await put(store, "a", "1");
+    const { ino } = await stat(`${path}-wal`);
+    const child = fork(
+      resolve(import.meta.dirname, "../../support/contending-writer.ts"),
+      [`sqlite:${path}`, "w", "1"],
+      {
+        execArgv: ["--import", "tsx"],
+      },
+    );
+    await once(child, "message");
+    child.send("go");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect((await stat(`${path}-wal`)).ino).toBe(ino);
+    await put(store, "a", "2");
+    expect((await connect().query("SELECT value FROM keyv WHERE key = 'keyv:a'"))[0]).toEqual({
+      value: '{"value":"2"}',
+    });
   });
 
   describe("that cannot be opened is a clear error", () => {
