@@ -31,7 +31,7 @@ export async function rewindSession(
       if (event.message.role === "user") inputs.push(event.id);
     }
   }
-  remove.push(...(await largeKeys(store, sessionId, place.from)));
+  const large = await largeKeys(store, sessionId, place.from);
   const next = rewound(control, place.from, randomId());
-  return { next, remove, forget: true, result: { turn: place.turn, inputs } };
+  return { next, remove: [...remove, ...large], forget: true, result: { turn: place.turn, inputs } };
 }

@@ -1,15 +1,7 @@
 import { hasCode } from "../errors.ts";
 import type { SessionEvent } from "./session-event.ts";
-import { parseSaidKey, saidKeys, speakerPrefix, userKeyOf } from "./session-index.ts";
-import {
-  eventPrefix,
-  largeKey,
-  largePrefix,
-  openPrefix,
-  parseEvent,
-  parseOpenKey,
-  seqOfKey,
-} from "./session-record.ts";
+import { saidKeys, speakerPrefix, userKeyOf } from "./session-index.ts";
+import { eventPrefix, largeKey, largePrefix, openPrefix, parseEvent, seqOfKey } from "./session-record.ts";
 import { keyPages } from "./store/key-pages.ts";
 import type { Store } from "./store/store.ts";
 
@@ -29,12 +21,10 @@ export async function sessionKeys(store: Store, sessionId: string, isDamaged = f
   }
   for await (const page of keyPages(store, largePrefix(sessionId))) keys.push(...page);
   for await (const page of keyPages(store, speakerPrefix(sessionId))) keys.push(...page, ...page.map(userKeyOf));
-  if (!isWhole) {
-    keys.push(...(await ownKeys(store, "said/", sessionId, (key) => parseSaidKey(key).sessionId)));
-  }
-  if (isDamaged) {
-    keys.push(...(await ownKeys(store, "place/", sessionId, (key) => key.split("/")[2])));
-    keys.push(...(await ownKeys(store, openPrefix, sessionId, (key) => parseOpenKey(key).sessionId)));
+  for (const prefix of [...(isWhole ? [] : ["said/"]), ...(isDamaged ? ["place/", openPrefix] : [])]) {
+    // In all of these the session is the third part.
+    for await (const page of keyPages(store, prefix))
+      keys.push(...page.filter((key) => key.split("/")[2] === sessionId));
   }
   return keys;
 }
@@ -70,15 +60,4 @@ async function readEvents(
       throw error;
     }
   });
-}
-
-async function ownKeys(
-  store: Store,
-  prefix: string,
-  sessionId: string,
-  sessionOf: (key: string) => string | undefined,
-): Promise<string[]> {
-  const own: string[] = [];
-  for await (const page of keyPages(store, prefix)) own.push(...page.filter((key) => sessionOf(key) === sessionId));
-  return own;
 }
