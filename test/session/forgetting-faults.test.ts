@@ -39,7 +39,7 @@ async function stateOf(room: SessionRoom): Promise<unknown> {
   const keys = Object.keys(stored).filter((key) => !/^(owner|alive|open)\//.test(key));
   const waiting = listed.map(({ sessionId }) => JSON.parse(stored[controlKey(sessionId)] as string).waiting);
   const text = JSON.stringify([listed, shown, keys, waiting]);
-  return JSON.parse(text.replace(/"(turn|at)":"[^"]*"/g, '"$1":""'));
+  return JSON.parse(text.replace(/"(turn|at|active)":"[^"]*"/g, '"$1":""'));
 }
 
 for (const [verb, act] of Object.entries(verbs)) {
