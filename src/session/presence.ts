@@ -58,7 +58,8 @@ export class Presence {
     const { store, takeOverMs } = this.#plan;
     this.#lastBeat = await this.#readLastBeat();
     const sentAt = performance.now();
-    if (!(await this.#write())) {
+    // Before the first one ever nothing was missed; what is said from now on is, if it dies before it listens.
+    if (!(await this.#write({ isFirst: this.#lastBeat === undefined }))) {
       throw new ThreadkeeperError("UNEXPECTED", `the owner id ${this.#ownerId} is in use in ${store.description}`);
     }
     this.#confirm(sentAt);
@@ -128,11 +129,11 @@ export class Presence {
   }
 
   /** `false`: our key is not as we left it. */
-  async #write(): Promise<boolean> {
+  async #write({ isFirst = false } = {}): Promise<boolean> {
     const { store, isListening } = this.#plan;
     const key = ownerKey(this.#ownerId);
     const put = new Map([[key, formatOwner(thisProcess, this.#beats)]]);
-    if (isListening()) put.set(aliveKey, formatRecord({ at: new Date().toISOString() }));
+    if (isFirst || isListening()) put.set(aliveKey, formatRecord({ at: new Date().toISOString() }));
     const done = await store.commit({ key, was: this.#version, put });
     if (!done) return false;
     this.#version = done.version;

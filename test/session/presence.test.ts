@@ -16,9 +16,9 @@ describe("A process", () => {
   let isListening: boolean;
   let lines: string[];
   let presence: Presence;
-  const newPresence = (ownerId: string) =>
+  const newPresence = (ownerId: string, at: Store = store) =>
     new Presence({
-      store,
+      store: at,
       ownerId,
       takeOverMs: 1_000,
       isListening: () => isListening,
@@ -86,6 +86,23 @@ describe("A process", () => {
     await next.leave();
     // Some who stop have not listened for their last seconds.
     expect(JSON.parse((await contents(inner))["alive/last"] as string).at).toBe("2026-01-01T00:00:01.500Z");
+  });
+
+  it("that is the first and dies before it has ever listened was there from its arrival on", async () => {
+    const empty = openMemoryStore();
+    isListening = false;
+    const first = newPresence("first", empty);
+    await first.arrive();
+    await pass(200);
+    const next = newPresence("next", empty);
+    await next.arrive();
+    expect(first.lastBeat).toBeUndefined();
+    expect(next.lastBeat).toEqual(new Date("2026-01-01T00:00:00.000Z"));
+    await pass(200);
+    const last = newPresence("last", empty);
+    await last.arrive();
+    expect(last.lastBeat).toEqual(new Date("2026-01-01T00:00:00.000Z"));
+    for (const each of [first, next, last]) await each.leave();
   });
 
   it("that cannot read when one was last there takes it for unknown, and the log says so", async () => {
