@@ -2,6 +2,7 @@ import { toThreadkeeperError } from "../errors.ts";
 import type { LoadOptions, Run, SessionManager } from "../session/session-manager.ts";
 import { raceAbort } from "./abort-race.ts";
 import type { AgentEvent } from "./agent-event.ts";
+import { startDeadline } from "./deadline.ts";
 import type { ModelWindow } from "./model-window.ts";
 import { summarise } from "./summarise.ts";
 import type { TurnPlan } from "./turn.ts";
@@ -74,9 +75,11 @@ export class Compactions {
     const events = session ? window.tooOld(session.events) : [];
     const last = events.at(-1);
     if (!session || last?.seq === undefined) return undefined;
-    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(this.#plan.deadlineMs)]);
+    const deadline = startDeadline(this.#plan.deadlineMs);
+    const signal = AbortSignal.any([this.#end.signal, deadline.signal]);
     const bounds = { windowBytes: window.budgetBytes, signal };
     const { text, usage, error } = await summarise(this.#plan, { before: session.summary?.text, events }, bounds);
+    deadline.clear();
     if (this.#end.signal.aborted) return undefined;
     const about = { sessionId, upTo: last.seq + 1, ...usage };
     if (error !== undefined) {

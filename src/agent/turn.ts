@@ -4,6 +4,7 @@ import { randomId } from "../session/random-id.ts";
 import type { CoveredInput, TurnEnd } from "../session/session-manager.ts";
 import { abortReason } from "./abort-race.ts";
 import type { AgentEvent, CallFailed } from "./agent-event.ts";
+import { startDeadline } from "./deadline.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { type Answer, type LoopPlan, runLoop } from "./loop.ts";
 import { providerTextOf } from "./model-error.ts";
@@ -44,8 +45,7 @@ export interface Turn {
  */
 export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<AgentEvent, void> {
   const { context, inputs, resumed, sessionId } = turn;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(deadlineError(plan.deadlineMs)), plan.deadlineMs);
+  const deadline = startDeadline(plan.deadlineMs);
   const signal = AbortSignal.any([turn.signal, deadline.signal]);
   let answer: Answer | undefined;
   let isOver = false;
@@ -82,7 +82,7 @@ export async function* answerTurn(plan: TurnPlan, turn: Turn): AsyncGenerator<Ag
     const last = await fail(toThreadkeeperError(error));
     if (last) yield last;
   } finally {
-    clearTimeout(timer);
+    deadline.clear();
     if (!isOver) await fail(abortReason(signal));
   }
 }
@@ -143,10 +143,4 @@ function report(
 /** A silent end: who asked took it back while nobody was at work on it. */
 function nothingToAnswer(): ThreadkeeperError {
   return new ThreadkeeperError("RUN_LOST", "what this turn was to answer was erased");
-}
-
-function deadlineError(deadlineMs: number): ThreadkeeperError {
-  return new ThreadkeeperError("RUN_DEADLINE", `the turn took longer than ${deadlineMs / 1000} s`, {
-    fields: { deadlineMs },
-  });
 }

@@ -129,6 +129,18 @@ describe("a summary that can't be made", () => {
   });
 });
 
+describe("a model that hangs at a summary", () => {
+  it("is given up at the deadline, and that is a line in the log", async () => {
+    const lines: string[] = [];
+    const log = createLogger({ level: "info", destination: { write: (line) => void lines.push(line) } });
+    const all = await smallRoom([...answers(past + 1), [forever]], { log, deadlineMs: 1_000 });
+    await say(all, 0, past);
+    const line = lines.map((each) => JSON.parse(each)).find(({ level }) => level === 40);
+    expect(line).toMatchObject({ code: "RUN_DEADLINE", sessionId: "room", upTo: expect.any(Number) });
+    expect(lines.join("")).not.toContain("xxx");
+  });
+});
+
 describe("what people are told", () => {
   async function tell(all: AgentRoom, from: number, to: number): Promise<(AgentEvent | CallFailed)[]> {
     const told: (AgentEvent | CallFailed)[] = [];

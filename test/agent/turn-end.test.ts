@@ -1,8 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { AgentEvent, CallFailed } from "../../src/agent/agent-event.ts";
+import { ExecutionContext } from "../../src/agent/execution-context.ts";
 import { interruptedResult } from "../../src/agent/heal-messages.ts";
 import { defineTool } from "../../src/agent/tool.ts";
+import { tellAgain } from "../../src/agent/turn-end.ts";
+import { noUsage } from "../../src/agent/usage.ts";
 import { type AgentRoom, agentRoom, drain, shape, transcript } from "../support/agent-room.ts";
 import { forever, type ScriptedStep } from "../support/scripted-model.ts";
 
@@ -99,6 +102,19 @@ describe("a turn that had ended when its process went away", () => {
     await stream.next();
     await stream.return(undefined);
     expect(shape((await drain(next.agent.resume("room"))).events)).toEqual(["turn-start", "turn-end stop"]);
+  });
+
+  it("is shown as far as it is known, if another version of the program stored its end", async () => {
+    const context = new ExecutionContext({ turn: "t", author: undefined, events: [], state: {} });
+    const { events } = await drain(tellAgain({ context, inputs: [], ended: {}, settle: () => {} }));
+    expect(events[1]).toEqual({
+      type: "turn-end",
+      turn: "t",
+      text: "",
+      finishReason: "other",
+      usage: noUsage,
+      steps: 0,
+    });
   });
 
   it("stores nothing of what was said or failed beside its events", async () => {
