@@ -1,4 +1,5 @@
 import type { Message } from "discord.js";
+import { saysNothing } from "../conversation/inbound.ts";
 import type { Logger } from "../log.ts";
 import type { Complaints } from "./complaints.ts";
 import { fromMessage } from "./from-discord.ts";
@@ -20,8 +21,14 @@ export class Admission {
     this.#plan = plan;
   }
 
-  isForBot(message: Message): boolean {
-    return "inbound" in fromMessage(message, this.#plan.allowedBots);
+  /**
+   * Whether a message of earlier can still want an answer. One that says nothing was told so when it was heard, and is
+   * not stored: only a call without words on which no thread was opened was surely not heard.
+   */
+  isUnanswered(message: Message): boolean {
+    const routed = fromMessage(message, this.#plan.allowedBots);
+    if ("ignored" in routed) return false;
+    return !saysNothing(routed.inbound) || (routed.ground === "new-thread" && !message.hasThread);
   }
 
   /** `undefined`: it is none; why is logged, or said where people can do something about it. */

@@ -122,7 +122,7 @@ class DiscordBot implements Bot {
       budget: this.#budget,
       streams: this.#streams,
       catchUp: plan.catchUp,
-      isForBot: (message) => this.#admission.isForBot(message),
+      isUnanswered: (message) => this.#admission.isUnanswered(message),
       hear: (message) => this.#hear(message),
       goesOn: () => this.#open,
       log,

@@ -25,8 +25,8 @@ export interface CatchUpPlan {
   readonly budget: RequestBudget;
   readonly gate: LiveGate;
   readonly limits: CatchUpLimits;
-  /** Whether a message is said to the bot. */
-  readonly isForBot: (message: Message) => boolean;
+  /** Whether a message of earlier can still want an answer. */
+  readonly isUnanswered: (message: Message) => boolean;
   /** The door for live messages. */
   readonly hear: (message: Message) => void;
   /** `false`: the bot is about to end. */

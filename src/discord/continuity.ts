@@ -19,8 +19,8 @@ export interface ContinuityPlan {
   readonly streams: Streams;
   /** Absent: nothing is caught up with, and what went while nobody listened is not forgotten. */
   readonly catchUp: (CatchUpLimits & { readonly since: Date | undefined }) | undefined;
-  /** Whether a message is said to the bot. */
-  readonly isForBot: (message: Message) => boolean;
+  /** Whether a message of earlier can still want an answer. */
+  readonly isUnanswered: (message: Message) => boolean;
   readonly hear: (message: Message) => void;
   /** `false`: the bot is about to end. */
   readonly goesOn: () => boolean;

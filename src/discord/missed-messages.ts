@@ -10,8 +10,8 @@ import { compareIds } from "./snowflake.ts";
 export interface MissedMessagesPlan {
   readonly memory: Memory;
   readonly reader: HistoryReader;
-  /** Whether a message is said to the bot. */
-  readonly isForBot: (message: Message) => boolean;
+  /** Whether a message of earlier can still want an answer. */
+  readonly isUnanswered: (message: Message) => boolean;
   readonly log: Logger;
 }
 
@@ -46,7 +46,7 @@ export class MissedMessages {
 
   /** Messages in a channel that no session knows, from this id on, oldest first; of very many the newest. */
   async inChannel(id: string, from: string): Promise<Message[]> {
-    const { reader, isForBot, memory } = this.#plan;
+    const { reader, isUnanswered, memory } = this.#plan;
     const messages: Message[] = [];
     const missed: Message[] = [];
     await this.#look(id, async () => {
@@ -57,7 +57,7 @@ export class MissedMessages {
         messages.push(...young);
         if (young.length < pageSize) break;
       }
-      for (const message of messages.filter(isForBot).reverse()) {
+      for (const message of messages.filter(isUnanswered).reverse()) {
         // Its thread has its id. Whatever else is known is found out at the door, but not before the thread is asked for.
         const { said } = await memory.heard(sessionOf(message.id));
         if (!said.includes(message.id)) missed.push(message);
@@ -71,7 +71,7 @@ export class MissedMessages {
    * What the session knows and is gone from the page is erased; a conversation whose place is gone is forgotten.
    */
   async inConversation({ channel: id, sessionId }: KnownPlace, from: string): Promise<Message[]> {
-    const { memory, reader, isForBot } = this.#plan;
+    const { memory, reader, isUnanswered } = this.#plan;
     let missed: Message[] = [];
     const onGone = async () => {
       this.#gone.add(id);
@@ -90,7 +90,7 @@ export class MissedMessages {
         if (gone.length > 0) this.#erasedIn += await memory.erase(gone);
         const known = new Set(said);
         const isMissed = (message: Message) => compareIds(message.id, from) >= 0 && !known.has(message.id);
-        missed = page.filter((message) => isMissed(message) && isForBot(message)).reverse();
+        missed = page.filter((message) => isMissed(message) && isUnanswered(message)).reverse();
       },
       onGone,
     );

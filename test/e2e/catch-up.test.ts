@@ -44,18 +44,23 @@ describe("after a downtime", () => {
     await answerTo(sandbox, direct, 1);
     await answerTo(sandbox, post, 0);
     await sandbox.until(() => botTexts(sandbox, open).join().includes("second"));
-    expect(botTexts(sandbox, open).join(" | ").replaceAll("heard: ", "")).toBe("one | first | second");
+    await sandbox.until(() => botTexts(sandbox, open).join(" | ").replaceAll("heard: ", "") === "one | first | second");
     expect(botTexts(sandbox, archived)).toEqual(["heard: two", "heard: are you there?"]);
     expect(botTexts(sandbox, direct)).toEqual(["heard: in private", "heard: and here?"]);
     expect(botTexts(sandbox, mention.id)).toEqual(["heard: a new question"]);
     expect(sandbox.findChannel(everyone.id)).toBeUndefined();
     expect(await caughtUp(house, 2)).toMatchObject({ messages: 6, left: 0 });
 
+    // A call that says nothing was told so, and is not told again.
+    bob.says(open, `<@${sandbox.bot.id}>`);
+    await sandbox.until(() => botTexts(sandbox, open).length === 4);
+
     // Once more, with nothing new: nothing is said again.
     const calls = model.shown.length;
     await (await house.start()).quiet();
     expect(await caughtUp(house, 3)).toMatchObject({ left: 0 });
     expect(model.shown).toHaveLength(calls);
+    expect(botTexts(sandbox, open)).toHaveLength(4);
   });
 
   it("of which the store knows nothing, since it is new, no channel is looked into", async () => {
