@@ -1,6 +1,7 @@
 import type { Client, Message } from "discord.js";
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
+import { isGone } from "./discord-error.ts";
 import { fromEdit } from "./from-discord.ts";
 import type { GatewayNews } from "./gateway-news.ts";
 import { sessionOf } from "./place.ts";
@@ -69,6 +70,10 @@ export class Upkeep {
     const place = cached ?? (await budget.run(`channel ${channel}`, () => client.channels.fetch(channel)));
     if (!place?.isTextBased()) return undefined;
     const fetchIt = () => place.messages.fetch({ message, force: true, cache: false });
-    return budget.run(`messages of ${channel}`, fetchIt);
+    return budget.run(`messages of ${channel}`, fetchIt).catch((error) => {
+      // It was deleted meanwhile, and that is news of its own.
+      if (!isGone(error)) throw error;
+      return undefined;
+    });
   }
 }

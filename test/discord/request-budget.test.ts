@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { RequestBudget, RequestWindow } from "../../src/discord/request-budget.ts";
 
 describe("a request window", () => {
@@ -95,6 +95,26 @@ describe("the request budget", () => {
     now = 1_000;
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, 3]);
+  });
+
+  it("lets what can wait begin only where progress may, and in its lane", async () => {
+    vi.useFakeTimers();
+    try {
+      const budget = new RequestBudget();
+      const ends = Array.from({ length: 21 }, () => budget.tryBegin("final"));
+      const made: string[] = [];
+      const calm = budget.runCalmly("busy", async () => void made.push("calm"));
+      const behind = budget.run("busy", async () => void made.push("behind"));
+      await budget.run("elsewhere", async () => void made.push("at once"));
+      await vi.advanceTimersByTimeAsync(500);
+      expect(made).toEqual(["at once"]);
+      for (const end of ends) end?.();
+      await vi.advanceTimersByTimeAsync(1_050);
+      await Promise.all([calm, behind]);
+      expect(made).toEqual(["at once", "calm", "behind"]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("gives a place back when a request fails", async () => {
