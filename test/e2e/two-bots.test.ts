@@ -38,7 +38,7 @@ interface Scene {
   asks(number: number): void;
   /** The bot that is in the midst of an answer, with so many tenths of it written. */
   atWork(tenths: number): Promise<string>;
-  /** Resolves when this question's last line stands in the thread, and no answer is under way. */
+  /** Resolves when this question's last line stands in the thread. */
   answered(number: number): Promise<void>;
 }
 
@@ -80,7 +80,6 @@ async function openScene(makePlace: () => Promise<StorePlace>): Promise<Scene & 
     async answered(number: number) {
       const last = linesOf(`Question ${number}`).at(-1)?.trim() as string;
       await sandbox.until(() => said(scene).includes(last), patience);
-      await sandbox.until(() => !sandbox.isAnybodyTyping, patience);
     },
   };
   await scene.start("one");
