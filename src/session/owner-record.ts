@@ -19,9 +19,16 @@ export const thisProcess: ProcessMark = {
   start: Math.round(Number(process.hrtime.bigint()) / 1e6 - process.uptime() * 1000),
 };
 
-/** `beat` makes each record of a process another one, so that who watches it sees that it lives. */
-export function formatOwner(mark: ProcessMark, beat: number): string {
-  return formatRecord({ ...mark, beat });
+/** What a process tells of itself with each beat. */
+export interface OwnerRecord extends ProcessMark {
+  /** For how long it may be silent, in milliseconds: others go by what it tells, whatever they are set to themselves. */
+  readonly takeOverMs: number;
+  /** Makes each record another one, so that who watches sees that the process lives. */
+  readonly beat: number;
+}
+
+export function formatOwner(record: OwnerRecord): string {
+  return formatRecord(record);
 }
 
 /**

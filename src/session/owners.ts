@@ -1,12 +1,13 @@
 import { toThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import { isDead, thisProcess } from "./owner-record.ts";
+import type { JsonObject } from "./plain-json.ts";
 import { ownerKey, ownerPrefix, parseOwnerKey, parseRecord } from "./session-record.ts";
 import type { Store, Stored } from "./store/store.ts";
 
 export interface OwnersOptions {
   readonly store: Store;
-  /** For how long an owner's record may stay the same, in milliseconds of this process's own clock. */
+  /** For how long an owner's record may stay the same that does not tell, in milliseconds of this process's own clock. */
   readonly takeOverMs: number;
   readonly log?: Logger;
 }
@@ -62,12 +63,13 @@ export class Owners {
       return true;
     }
     const { version } = stored;
+    const record = this.#read(ownerId, stored);
     const now = performance.now();
     const seen = this.#seen.get(ownerId);
     const isNew = seen?.version !== version;
     if (isNew) this.#seen.set(ownerId, { version, since: now });
-    const isStill = !isNew && now - seen.since >= this.#takeOverMs;
-    if (!isStill && !this.#isDead(ownerId, stored)) return false;
+    const isStill = !isNew && now - seen.since >= this.#patience(record);
+    if (!isStill && !(record && isDead(record, thisProcess))) return false;
     const key = ownerKey(ownerId);
     const removed = await this.#store.commit({ key, was: version, put: new Map(), remove: [key] });
     if (!removed) return false;
@@ -76,17 +78,22 @@ export class Owners {
     return true;
   }
 
+  #patience(record: JsonObject | undefined): number {
+    const own = record?.["takeOverMs"];
+    return typeof own === "number" && own > 0 ? own : this.#takeOverMs;
+  }
+
   /** Of an owner whose record cannot be read nothing can be said until it has not moved for long enough. */
-  #isDead(ownerId: string, { value }: Stored): boolean {
+  #read(ownerId: string, { value }: Stored): JsonObject | undefined {
     try {
-      return isDead(parseRecord(value, ownerKey(ownerId)), thisProcess);
+      return parseRecord(value, ownerKey(ownerId));
     } catch (error) {
       const { code, message } = toThreadkeeperError(error);
       if (!this.#told.has(ownerId)) {
         this.#log.warn({ code, owner: ownerId }, `a process counts as there while its record moves: ${message}`);
       }
       this.#told.add(ownerId);
-      return false;
+      return undefined;
     }
   }
 

@@ -15,8 +15,7 @@ export interface OwnershipOptions {
   /** Names this process in the store; must be new. Default: random. */
   readonly ownerId?: string;
   /**
-   * After how long without a beat a process counts as gone, in milliseconds; all processes of a store should have the
-   * same. Default 20,000.
+   * After how long without a beat this process counts as gone, in milliseconds. Default 20,000.
    */
   readonly takeOverMs?: number;
   /** Whether what is said now is heard: only then `lastBeat` moves on. Default: always. */

@@ -5,6 +5,17 @@ import { randomId } from "./random-id.ts";
 import { aliveKey, formatRecord, ownerKey, parseRecord } from "./session-record.ts";
 import type { Store } from "./store/store.ts";
 
+/** By two clocks: the monotonic one may stand still while a machine sleeps, and the other one may be set back. */
+interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+const never: Moment = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
+/** In milliseconds, by the clock that counted more: to be sure for too short a time costs little. */
+const since = ({ monotonic, wall }: Moment): number => Math.max(performance.now() - monotonic, Date.now() - wall);
+
 export interface PresencePlan {
   readonly store: Store;
   readonly ownerId: string;
@@ -30,8 +41,8 @@ export class Presence {
   /** Of our key; `undefined`: it was not written yet. */
   #version: string | undefined;
   #beats = 0;
-  /** When the last confirmed beat was sent, on this process's own clock. */
-  #confirmed = Number.NEGATIVE_INFINITY;
+  /** When the last confirmed beat was sent. */
+  #confirmed = never;
   #isLost = true;
   #isLate = false;
   #beating: Promise<void> | undefined;
@@ -57,7 +68,7 @@ export class Presence {
   async arrive(): Promise<void> {
     const { store, takeOverMs } = this.#plan;
     this.#lastBeat = await this.#readLastBeat();
-    const sentAt = performance.now();
+    const sentAt = now();
     // Before the first one ever nothing was missed; what is said from now on is, if it dies before it listens.
     if (!(await this.#write({ isFirst: this.#lastBeat === undefined }))) {
       throw new ThreadkeeperError("UNEXPECTED", `the owner id ${this.#ownerId} is in use in ${store.description}`);
@@ -68,7 +79,7 @@ export class Presence {
 
   /** Whether what is ours can't have been taken over yet. Finding out that it can tells `onLost`, once. */
   isSure(): boolean {
-    if (performance.now() - this.#confirmed < this.#silenceMs) return true;
+    if (since(this.#confirmed) < this.#silenceMs) return true;
     if (!this.#isLost) this.#lose("no beat was confirmed in time");
     return false;
   }
@@ -89,7 +100,7 @@ export class Presence {
     clearInterval(this.#ticker);
     clearTimeout(this.#alarm);
     await this.#beating?.catch(() => {});
-    this.#confirmed = Number.NEGATIVE_INFINITY;
+    this.#confirmed = never;
     this.#isLost = true;
     const { store } = this.#plan;
     const key = ownerKey(this.#ownerId);
@@ -113,7 +124,7 @@ export class Presence {
     const { log, onBeat } = this.#plan;
     // A loss is told before it is made good.
     this.isSure();
-    const sentAt = performance.now();
+    const sentAt = now();
     try {
       while (!(await this.#write())) await this.#readAgain();
     } catch (error) {
@@ -130,9 +141,9 @@ export class Presence {
 
   /** `false`: our key is not as we left it. */
   async #write({ isFirst = false } = {}): Promise<boolean> {
-    const { store, isListening } = this.#plan;
+    const { store, takeOverMs, isListening } = this.#plan;
     const key = ownerKey(this.#ownerId);
-    const put = new Map([[key, formatOwner(thisProcess, this.#beats)]]);
+    const put = new Map([[key, formatOwner({ ...thisProcess, takeOverMs, beat: this.#beats })]]);
     if (isFirst || isListening()) put.set(aliveKey, formatRecord({ at: new Date().toISOString() }));
     const done = await store.commit({ key, was: this.#version, put });
     if (!done) return false;
@@ -151,16 +162,16 @@ export class Presence {
     this.#version = stored?.version;
   }
 
-  #confirm(sentAt: number): void {
+  #confirm(sentAt: Moment): void {
     this.#confirmed = sentAt;
     this.#isLost = false;
     clearTimeout(this.#alarm);
-    this.#alarm = setTimeout(() => this.isSure(), sentAt + this.#silenceMs - performance.now() + 1).unref();
+    this.#alarm = setTimeout(() => this.isSure(), this.#silenceMs - since(sentAt) + 1).unref();
   }
 
   #lose(why: string): void {
     this.#isLost = true;
-    this.#confirmed = Number.NEGATIVE_INFINITY;
+    this.#confirmed = never;
     const { log, onLost, takeOverMs } = this.#plan;
     log.warn({ owner: this.#ownerId, takeOverMs }, `others may take over what this process was at: ${why}`);
     onLost();

@@ -5,8 +5,9 @@ import { formatOwner, isDead, thisProcess } from "../../src/session/owner-record
 
 describe("A process that wrote a record", () => {
   it("is not dead if it is this one", () => {
-    expect(isDead(JSON.parse(formatOwner(thisProcess, 7)), thisProcess)).toBe(false);
-    expect(JSON.parse(formatOwner(thisProcess, 7))).toMatchObject({ ...thisProcess, beat: 7 });
+    const record = { ...thisProcess, takeOverMs: 20_000, beat: 7 };
+    expect(isDead(JSON.parse(formatOwner(record)), thisProcess)).toBe(false);
+    expect(JSON.parse(formatOwner(record))).toMatchObject(record);
   });
 
   it("is dead as soon as its number on this machine is nobody's", async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLogger } from "../../src/log.ts";
-import { formatOwner, type ProcessMark, thisProcess } from "../../src/session/owner-record.ts";
+import { formatOwner, type OwnerRecord, thisProcess } from "../../src/session/owner-record.ts";
 import { Owners } from "../../src/session/owners.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import type { Store } from "../../src/session/store/store.ts";
@@ -14,8 +14,8 @@ describe("Another owner", () => {
   let now: number;
   let lines: string[];
   let owners: Owners;
-  const beats = (name: string, beat: number, mark: Partial<ProcessMark> = {}) =>
-    put(store, `owner/${name}`, formatOwner({ ...thisProcess, host: "elsewhere", ...mark }, beat));
+  const beats = (name: string, beat: number, fields: Partial<OwnerRecord> = {}) =>
+    put(store, `owner/${name}`, formatOwner({ ...thisProcess, host: "elsewhere", takeOverMs: 1_000, beat, ...fields }));
 
   beforeEach(() => {
     map = new Map();
@@ -24,7 +24,7 @@ describe("Another owner", () => {
     vi.spyOn(performance, "now").mockImplementation(() => now);
     lines = [];
     const log = createLogger({ level: "info", destination: { write: (line) => void lines.push(line) } });
-    owners = new Owners({ store, takeOverMs: 1_000, log });
+    owners = new Owners({ store, takeOverMs: 700, log });
   });
   afterEach(async () => {
     vi.restoreAllMocks();
@@ -52,6 +52,17 @@ describe("Another owner", () => {
     expect(await owners.isGone("other")).toBe(true);
     expect(await contents(store)).toEqual({});
     expect(lines.join()).toContain("gone without a goodbye");
+  });
+
+  it("is there for as long as it said that it may be silent, whatever this process is set to", async () => {
+    await beats("patient", 0, { takeOverMs: 60_000 });
+    await put(store, "owner/odd", JSON.stringify({ format: 1, takeOverMs: "long" }));
+    await owners.look();
+    now += 59_999;
+    expect(await owners.isGone("patient")).toBe(false);
+    expect(await owners.isGone("odd")).toBe(true);
+    now += 1;
+    expect(await owners.isGone("patient")).toBe(true);
   });
 
   it("is looked at with all others, so that its time runs from then on", async () => {
@@ -116,10 +127,10 @@ describe("Another owner", () => {
     for (const damage of damages) {
       await damage();
       expect(await owners.isGone("odd")).toBe(false);
-      now += 900;
+      now += 650;
     }
     expect(lines.filter((line) => line.includes("odd"))).toHaveLength(1);
-    now += 100;
+    now += 50;
     expect(await owners.isGone("odd")).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });

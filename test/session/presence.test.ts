@@ -199,6 +199,20 @@ describe("A process", () => {
     clock.mockRestore();
   });
 
+  it("on a machine that slept, so that no time has passed on its own clock, finds out by the other one", async () => {
+    await pass(250);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(presence.isSure()).toBe(false);
+    expect(lost).toBe(1);
+    await pass(250);
+    expect(presence.isSure()).toBe(true);
+    // One that is set back says nothing.
+    vi.setSystemTime(Date.now() - 600_000);
+    expect(presence.isSure()).toBe(true);
+    await pass(1_000);
+    expect([lost, presence.isSure()]).toEqual([1, true]);
+  });
+
   it("that slept during a beat does not take its late confirmation for a sign of life", async () => {
     const { commit } = inner;
     const now = performance.now();
