@@ -117,8 +117,8 @@ describe("Rewriting a store to another key", () => {
     const map = new Map<string, string>();
     await filled(map, undefined);
     const store = openMemoryStore(map);
-    await put(store, "owner/here", formatOwner({ ...thisProcess, pid: 4_194_000 }, 1));
-    await put(store, "owner/elsewhere", formatOwner({ ...thisProcess, host: "another" }, 1));
+    await put(store, "owner/here", formatOwner({ ...thisProcess, pid: 4_194_000, takeOverMs, beat: 1 }));
+    await put(store, "owner/elsewhere", formatOwner({ ...thisProcess, host: "another", takeOverMs, beat: 1 }));
     await rekeyStore({ store, from: undefined, to: key(1), takeOverMs });
     expect(await contents(await unlockStore(store, key(1)))).toEqual(rows);
   });
