@@ -10,11 +10,13 @@ import {
   controlKey,
   deepFreeze,
   eventRows,
+  formatControl,
   formatRecord,
   openKey,
   openPrefix,
   parseControl,
   parseOpenKey,
+  summaryKey,
 } from "./session-record.ts";
 import type { SessionWindows } from "./session-window.ts";
 import { keyPages } from "./store/key-pages.ts";
@@ -121,11 +123,13 @@ export class SessionChanges {
   }
 
   async #find(sessionId: string, { evenIfDamaged = false }: ChangeOptions): Promise<Found> {
-    const [stored, naive] = await this.#store.get([controlKey(sessionId), sessionId]);
+    const keys = [controlKey(sessionId), summaryKey(sessionId), sessionId];
+    const [stored, summary, naive] = await this.#store.get(keys);
     const known = this.#cache.control(sessionId);
     if (stored && stored.version === known?.version) return known;
     try {
-      if (stored) return { version: stored.version, control: parseControl(sessionId, stored.value) };
+      if (stored)
+        return { version: stored.version, control: parseControl(sessionId, stored.value, { summary: summary?.value }) };
       return { version: undefined, ...(naive ? parseNaive(sessionId, naive.value) : { control: undefined }) };
     } catch (error) {
       if (!evenIfDamaged || !hasCode(error, "STORE_CORRUPT")) throw error;
@@ -156,9 +160,13 @@ export class SessionChanges {
     const index = indexed(sessionId, before, next as Control | null, events, hourOf(Date.now()));
     for (const row of index.remove) gone.add(row);
     for (const [row, value] of index.put) put.set(row, value);
-    const text = index.control && formatRecord(index.control);
+    const text = index.control && formatControl(index.control);
     if (text) put.set(key, text);
     else gone.add(key);
+    const summary = index.control?.summary?.text;
+    const hadSummary = before?.summary?.text;
+    if (summary !== undefined && summary !== hadSummary) put.set(summaryKey(sessionId), summary);
+    if (summary === undefined && (hadSummary !== undefined || !next)) gone.add(summaryKey(sessionId));
     const rowsOf = (event: SessionEvent): StoredEvent => {
       const rows = eventRows(sessionId, event);
       for (const [each, value] of rows) put.set(each, value);

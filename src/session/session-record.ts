@@ -3,6 +3,7 @@
  * write-once key of its own, and those at or above the control's `count` don't exist.
  *
  *     control/<session>          what moves: count, state, what waits, who runs
+ *     summary/<session>          the text of its summary, which the control only tells of
  *     event/<session>/<seq>      one entry of the conversation
  *     large/<session>/<seq>.<n>  a value of that entry which is too large to be read along with it
  *     said/…, place/…, user/…, speaker/…   by what a session is found: see `session-index.ts`
@@ -25,6 +26,7 @@ const recordShape = object({ format: count });
 
 export const controlPrefix = "control/";
 export const controlKey = (sessionId: string): string => `${controlPrefix}${sessionId}`;
+export const summaryKey = (sessionId: string): string => `summary/${sessionId}`;
 export const eventPrefix = (sessionId: string): string => `event/${sessionId}/`;
 export const eventKey = (sessionId: string, seq: number): string => `${eventPrefix(sessionId)}${place(seq)}`;
 export const largePrefix = (sessionId: string): string => `large/${sessionId}/`;
@@ -65,14 +67,33 @@ export function eventRows(sessionId: string, event: SessionEvent): Map<string, s
   return rows;
 }
 
-/** @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER` */
-export function parseControl(sessionId: string, text: string | undefined): Control {
-  const record = parseRecord(text, `the control record of session ${sessionId}`, sessionId);
-  const { format: from, ...stored } = record;
-  const control = upgradeControl(stored, from);
-  const wrong = controlShape(control);
-  if (wrong === undefined) return control as JsonObject & Control;
-  throw corrupt(`the control record of session ${sessionId} is not one (${wrong})`, sessionId);
+/** The text of a summary stands apart: a control is written anew with every commit. */
+export function formatControl(control: Control): string {
+  const { summary } = control;
+  if (summary?.text === undefined) return formatRecord(control);
+  return formatRecord({ ...control, summary: { upTo: summary.upTo, bytes: Buffer.byteLength(summary.text) } });
+}
+
+/**
+ * With the text of its summary, if what stands under `summaryKey` is given.
+ * @throws ThreadkeeperError `STORE_CORRUPT`, `STORE_FORMAT_NEWER`
+ */
+export function parseControl(
+  sessionId: string,
+  text: string | undefined,
+  apart?: { readonly summary: string | undefined },
+): Control {
+  const what = `the control record of session ${sessionId}`;
+  const { format: from, ...stored } = parseRecord(text, what, sessionId);
+  const record = upgradeControl(stored, from);
+  const wrong = controlShape(record);
+  if (wrong !== undefined) throw corrupt(`${what} is not one (${wrong})`, sessionId);
+  const control = record as JsonObject & Control & { readonly summary?: { readonly bytes?: number } };
+  if (control.summary?.bytes === undefined) return control;
+  const { upTo } = control.summary;
+  if (!apart) return { ...control, summary: { upTo } };
+  if (apart.summary !== undefined) return { ...control, summary: { upTo, text: apart.summary } };
+  throw corrupt(`the summary of session ${sessionId} is missing or cannot be read`, sessionId);
 }
 
 /**
@@ -167,7 +188,7 @@ const controlShape = object({
       ended: optional(object({})),
     }),
   ),
-  summary: optional(object({ upTo: count, text: optional(text) })),
+  summary: optional(object({ upTo: count, text: optional(text), bytes: optional(count) })),
   places: optional(list(name)),
   active: optional(object({ hour: count, users: list(name) })),
 });

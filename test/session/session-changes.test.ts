@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
 import type { Run, SessionManager, Taken } from "../../src/session/session-manager.ts";
-import { controlKey, eventKey } from "../../src/session/session-record.ts";
+import { controlKey, eventKey, summaryKey } from "../../src/session/session-record.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
 import { FaultyStore } from "../support/faulty-store.ts";
@@ -61,7 +61,7 @@ describe("What a process remembers of a session", () => {
     expect(texts(run.session)).toEqual(["words of 1", "answer", "words of 2", "answer", "words of 3"]);
     expect(store.commits).toHaveLength(1);
     expect(store.reads).toEqual([
-      [controlKey("s"), "s"],
+      [controlKey("s"), summaryKey("s"), "s"],
       [controlKey("s"), eventKey("s", 3), eventKey("s", 2)],
     ]);
   });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
 import type { Run, SessionManager, Taken } from "../../src/session/session-manager.ts";
+import { controlKey, summaryKey } from "../../src/session/session-record.ts";
 import { openMemoryStore } from "../../src/session/store/memory.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
 
@@ -46,6 +47,35 @@ describe("A summary", () => {
     const run = runOf(await other.take("s", { id: "1", content: "x" }));
     expect(run.session).toMatchObject({ summary, earlier: 4 });
     expect(seqs(run.session)).toEqual([4, 5, 6]);
+  });
+
+  it("stands apart, so that no turn writes it anew, and goes with its session", async () => {
+    const store = openMemoryStore(map);
+    const kept = async () => (await store.get([controlKey("s"), summaryKey("s")])).map((each) => each?.value);
+    await sessions.summarise(session, { upTo: 4, text: "Of this and that." });
+    const run = runOf(await sessions.take("s", { id: "1", content: "x" }));
+    expect(await kept()).toEqual([expect.not.stringContaining("this and that"), "Of this and that."]);
+    await sessions.finish(run);
+    expect((await other.get("s"))?.summary?.text).toBe("Of this and that.");
+    await other.reset("s");
+    expect(await kept()).toEqual([expect.any(String), undefined]);
+    const empty = (await sessions.get("s")) as Session;
+    const again = await sessions.save({ ...empty, events: [event("t1", "user")] });
+    await sessions.summarise(again, { upTo: 0, text: "Again." });
+    await other.delete("s");
+    expect(await kept()).toEqual([undefined, undefined]);
+  });
+
+  it("that is missing is an error that names the session; delete is the way out", async () => {
+    await sessions.summarise(session, { upTo: 4, text: "Of this and that." });
+    map.delete(`keyv:${summaryKey("s")}`);
+    await expect(other.get("s")).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining("summary of session s"),
+      fields: { sessionId: "s" },
+    });
+    expect(await other.delete("s")).toBe(true);
+    expect(await other.get("s")).toBeUndefined();
   });
 
   it("needs no words, and may have them later; it moves only forward", async () => {

@@ -9,9 +9,9 @@ export class FaultyStore implements Store {
   failAfterwards = false;
   calls = 0;
   /** The commits that were made. */
-  readonly commits: Commit[] = [];
+  commits: Commit[] = [];
   /** The keys of each `get`. */
-  readonly reads: (readonly string[])[] = [];
+  reads: (readonly string[])[] = [];
 
   constructor(store: Store) {
     this.#store = store;
