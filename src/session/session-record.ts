@@ -14,6 +14,7 @@
  * The slash stands in no session id, so no prefix of one session matches another's keys, and a bare session id is free
  * for what a plain Keyv may have kept there (`naive-session.ts`).
  */
+import { createHash } from "node:crypto";
 import { ThreadkeeperError } from "../errors.ts";
 import type { Control } from "./control.ts";
 import { type LargeValue, largeBytes, takeOut } from "./large-values.ts";
@@ -67,11 +68,18 @@ export function eventRows(sessionId: string, event: SessionEvent): Map<string, s
   return rows;
 }
 
-/** The text of a summary stands apart: a control is written anew with every commit. */
+/**
+ * The text of a summary stands apart, since a control is written anew with every commit. What tells of it changes with
+ * it: another text makes another version.
+ */
 export function formatControl(control: Control): string {
   const { summary } = control;
   if (summary?.text === undefined) return formatRecord(control);
-  return formatRecord({ ...control, summary: { upTo: summary.upTo, bytes: Buffer.byteLength(summary.text) } });
+  return formatRecord({ ...control, summary: { upTo: summary.upTo, sha256: sha256(summary.text) } });
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text, "utf16le").digest("hex");
 }
 
 /**
@@ -88,12 +96,15 @@ export function parseControl(
   const record = upgradeControl(stored, from);
   const wrong = controlShape(record);
   if (wrong !== undefined) throw corrupt(`${what} is not one (${wrong})`, sessionId);
-  const control = record as JsonObject & Control & { readonly summary?: { readonly bytes?: number } };
-  if (control.summary?.bytes === undefined) return control;
+  const control = record as JsonObject & Control & { readonly summary?: { readonly sha256?: string } };
+  if (control.summary?.sha256 === undefined) return control;
   const { upTo } = control.summary;
   if (!apart) return { ...control, summary: { upTo } };
-  if (apart.summary !== undefined) return { ...control, summary: { upTo, text: apart.summary } };
-  throw corrupt(`the summary of session ${sessionId} is missing or cannot be read`, sessionId);
+  const { summary } = apart;
+  if (summary !== undefined && sha256(summary) === control.summary.sha256) {
+    return { ...control, summary: { upTo, text: summary } };
+  }
+  throw corrupt(`the summary of session ${sessionId} is missing, or is another one`, sessionId);
 }
 
 /**
@@ -188,7 +199,7 @@ const controlShape = object({
       ended: optional(object({})),
     }),
   ),
-  summary: optional(object({ upTo: count, text: optional(text), bytes: optional(count) })),
+  summary: optional(object({ upTo: count, text: optional(text), sha256: optional(name) })),
   places: optional(list(name)),
   active: optional(object({ hour: count, users: list(name) })),
 });

@@ -78,6 +78,14 @@ describe("A summary", () => {
     expect(await other.get("s")).toBeUndefined();
   });
 
+  it("is another one for every process, also where nothing else of the session has changed", async () => {
+    await sessions.summarise(session, { upTo: 4, text: "one" });
+    const first = (await other.get("s")) as Session;
+    expect(await other.summarise(first, { upTo: 4, text: "two" })).toBe(true);
+    expect((await sessions.get("s"))?.summary?.text).toBe("two");
+    expect(await sessions.summarise(first, { upTo: 4, text: "old" })).toBe(false);
+  });
+
   it("needs no words, and may have them later; it moves only forward", async () => {
     expect(session).not.toHaveProperty("summary");
     expect(await sessions.summarise(session, { upTo: 2 })).toBe(true);

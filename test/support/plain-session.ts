@@ -1,5 +1,5 @@
 import { placePrefix, saidKey, speakerPrefix, userPrefix } from "../../src/session/session-index.ts";
-import { controlKey, eventKey, largeKey, openKey } from "../../src/session/session-record.ts";
+import { controlKey, eventKey, largeKey, openKey, summaryKey } from "../../src/session/session-record.ts";
 import { startsTurn } from "../../src/session/turn-start.ts";
 
 export interface PlainContext {
@@ -165,6 +165,7 @@ export class PlainSession {
   /** The keys that the store should have of it, and no other. */
   keys(sessionId: string): string[] {
     const keys = [controlKey(sessionId)];
+    if (this.summary?.text !== undefined) keys.push(summaryKey(sessionId));
     for (const [seq, { id, role, text, context, erased }] of this.events.entries()) {
       keys.push(eventKey(sessionId, seq));
       if (text.length > 16_384) keys.push(largeKey(sessionId, seq, 0));
