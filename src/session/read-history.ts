@@ -1,9 +1,10 @@
 import { StaleSessionError, ThreadkeeperError } from "../errors.ts";
-import { pageSize, seqsBetween, wholeEvents } from "./event-page.ts";
+import { pageSize, seqsBetween } from "./event-page.ts";
 import type { SessionChanges } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { HistoryOptions } from "./session-manager.ts";
 import type { Store } from "./store/store.ts";
+import { readEvents, readLarge } from "./stored-events.ts";
 
 /** One page of events is in memory at a time. Forward, what is said meanwhile comes along. */
 export async function* readHistory(
@@ -19,21 +20,33 @@ export async function* readHistory(
   }
   const { revision, ...start } = await changes.control(sessionId);
   let { count } = start;
-  const page = async (seqs: readonly number[]): Promise<readonly SessionEvent[]> => {
-    const events = await wholeEvents(store, sessionId, revision, seqs);
-    if (events) return events;
-    throw new StaleSessionError(sessionId, "it was reset, rewound or erased in while it was read");
-  };
   if (direction === "forward") {
     for (let next = from ?? 0; next < count; ) {
       const end = Math.min(next + pageSize, count);
-      yield* await page(seqsBetween(next, end));
+      yield* readPage(store, sessionId, revision, seqsBetween(next, end));
       next = end;
       if (next === count) count = (await changes.control(sessionId)).count;
     }
   } else {
     for (let end = Math.min(count, (from ?? count) + 1); end > 0; end -= pageSize) {
-      yield* await page(seqsBetween(Math.max(0, end - pageSize), end).reverse());
+      yield* readPage(store, sessionId, revision, seqsBetween(Math.max(0, end - pageSize), end).reverse());
     }
+  }
+}
+
+/** What is large is read when its event is wanted: a page of them may be more than memory has. */
+async function* readPage(
+  store: Store,
+  sessionId: string,
+  revision: string,
+  seqs: readonly number[],
+): AsyncGenerator<SessionEvent, void> {
+  const stale = () => new StaleSessionError(sessionId, "it was reset, rewound or erased in while it was read");
+  const page = await readEvents(store, sessionId, revision, seqs);
+  if (!page) throw stale();
+  for (const stored of page) {
+    const [whole] = (await readLarge(store, sessionId, revision, [stored])) ?? [];
+    if (!whole) throw stale();
+    yield whole.event;
   }
 }

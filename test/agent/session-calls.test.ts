@@ -43,6 +43,23 @@ async function comesAndGoes(all: AgentRoom, input: string): Promise<void> {
 }
 
 describe("inputs that come in a run", () => {
+  it("one that is erased, or whose session is reset, while it waits comes to nothing, and its call ends", async () => {
+    for (const forget of ["erase", "reset"] as const) {
+      const first = gate();
+      const all = await agentRoom([[first.opened, "answer one"], ["answer three"]]);
+      const one = drain(all.agent.stream("first", room));
+      await asked(all, 1);
+      const two = drain(all.agent.stream("second", { ...room, eventId: "2" }));
+      await taken(all, "run", "waiting");
+      if (forget === "erase") await all.sessions.erase(["2"]);
+      else await all.sessions.reset("room");
+      first.open();
+      expect(shape((await two).events)).toEqual([]);
+      await one;
+      expect((await all.agent.run("third", room))?.text).toBe("answer three");
+    }
+  });
+
   it("a second input waits and is answered after the first, in order", async () => {
     const first = gate();
     const all = await agentRoom([[first.opened, "answer one"], ["answer two"]]);

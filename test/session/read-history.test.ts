@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SessionEvent } from "../../src/session/session-event.ts";
 import { eventKey } from "../../src/session/session-record.ts";
 import { all, input, SessionRoom } from "../support/session-room.ts";
+import { write } from "../support/store-contract.ts";
 import { everyPlace } from "../support/store-places.ts";
 
 describe.each(everyPlace)("The history of a session in $kind", ({ makePlace }) => {
@@ -53,6 +54,35 @@ describe.each(everyPlace)("The history of a session in $kind", ({ makePlace }) =
     expect(room.store.calls).toBeLessThanOrEqual(3);
   });
 
+  it("has what is large in it, read when it is wanted", async () => {
+    const big = "x".repeat(20_000);
+    const session = await room.sessions.create({ sessionId: "s" });
+    const large = (index: number): SessionEvent => ({
+      ...event(index),
+      message: { role: "user", content: `${index} ${big}` },
+    });
+    await room.sessions.save({ ...session, events: Array.from({ length: 20 }, (_, index) => large(index)) });
+    const found = await all(room.sessions.history("s", { direction: "backward" }));
+    expect(found.map(({ message }) => message.content)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `${19 - index} ${big}`),
+    );
+    room.store.calls = 0;
+    for await (const { seq } of room.sessions.history("s")) if (seq === 1) break;
+    expect(room.store.calls).toBe(4);
+    const reading = room.sessions.history("s")[Symbol.asyncIterator]();
+    await reading.next();
+    await room.sessions.reset("s");
+    await expect(reading.next()).rejects.toMatchObject({ code: "SESSION_STALE" });
+  });
+
+  it("of a session that a plain Keyv kept is all of it, too", async () => {
+    const events = [{ role: "user", content: "hello" }];
+    await write(room.store, { key: "s", put: { s: JSON.stringify({ sessionId: "s", events, state: {} }) } });
+    expect(await seqs()).toEqual([0]);
+    await write(room.store, { key: "t", put: { t: JSON.stringify({ sessionId: "t", events, state: {} }) } });
+    expect((await room.sessions.fork("t")).events.map(({ message }) => message)).toEqual(events);
+  });
+
   it("has what is said while it is read", async () => {
     await fill(300);
     const found: unknown[] = [];
@@ -70,7 +100,7 @@ describe.each(everyPlace)("The history of a session in $kind", ({ makePlace }) =
     "erased in": () => room.sessions.erase(["e0"]),
   })) {
     it(`is stale if it is ${what} meanwhile`, async () => {
-      await fill(600);
+      await fill(300);
       for (const direction of ["forward", "backward"] as const) {
         const reading = room.sessions.history("s", { direction })[Symbol.asyncIterator]();
         await reading.next();
@@ -82,7 +112,7 @@ describe.each(everyPlace)("The history of a session in $kind", ({ makePlace }) =
           })(),
         ).rejects.toMatchObject({ code: "SESSION_STALE" });
         await room.sessions.delete("s");
-        await fill(600);
+        await fill(300);
       }
     });
   }
