@@ -116,6 +116,7 @@ function eventOf(world: World, change: Change, botId: string, intents: number): 
     }
     case "interaction-answered":
     case "commands-registered":
+    case "typing-over":
     case "traffic":
       return [];
   }

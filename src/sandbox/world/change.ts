@@ -31,6 +31,8 @@ export type Change =
   | { readonly type: "member-updated"; readonly guildId: string; readonly member: Member }
   | { readonly type: "member-left"; readonly guildId: string; readonly member: Member }
   | { readonly type: "typing"; readonly channelId: string; readonly userId: string }
+  /** It ended by itself, of which Discord tells nobody. */
+  | { readonly type: "typing-over" }
   | { readonly type: "interaction-created"; readonly interaction: Interaction }
   | { readonly type: "interaction-answered"; readonly interaction: Interaction }
   | { readonly type: "commands-registered" }

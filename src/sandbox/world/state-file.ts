@@ -59,7 +59,7 @@ export class StateFile {
     this.#path = path;
     this.#world = world;
     this.#stop = world.onChange((change) => {
-      if (change.type === "traffic" || change.type === "typing") return;
+      if (change.type === "traffic" || change.type === "typing" || change.type === "typing-over") return;
       this.#timer ??= setTimeout(() => this.#saveSoon(), saveAfter);
     });
   }

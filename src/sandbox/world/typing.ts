@@ -1,5 +1,5 @@
 /** How long typing shows if no message ends it. */
-const typingMs = 10_000;
+export const typingMs = 10_000;
 
 /** Who is seen typing. It can't be taken back: it ends by a message or by itself. */
 export class Typing {

@@ -20,7 +20,7 @@ import {
   type Thread,
   type User,
 } from "./state.ts";
-import { Typing } from "./typing.ts";
+import { Typing, typingMs } from "./typing.ts";
 
 /** The records, how they are found and how they change. It knows no rule: who may do what is decided by its callers. */
 export class World {
@@ -309,6 +309,8 @@ export class World {
   startTyping(channelId: string, userId: string): void {
     this.typing.start(channelId, userId);
     this.announce({ type: "typing", channelId, userId });
+    // Whoever waits for it to end would otherwise hear of nothing.
+    setTimeout(() => this.announce({ type: "typing-over" }), typingMs).unref();
   }
 
   addInteraction(interaction: Interaction): Interaction {

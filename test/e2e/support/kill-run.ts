@@ -238,7 +238,7 @@ class KillRun {
   }
 
   #notice(change: Change): void {
-    if (change.type !== "traffic" && change.type !== "typing") this.#lastChange = Date.now();
+    if (change.type !== "traffic" && !change.type.startsWith("typing")) this.#lastChange = Date.now();
     if (change.type === "thread-created") this.#happens("thread");
     if (!("message" in change) || change.message.authorId !== this.#sandbox.bot.id) return;
     if (change.type === "message-created") this.#happens("sent");

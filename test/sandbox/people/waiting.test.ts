@@ -24,6 +24,20 @@ describe("waiting", () => {
     expect(looks).toHaveBeenCalledTimes(3);
   });
 
+  it("looks again when somebody is seen typing no more, though nothing happens", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+    try {
+      sandbox.owner.types("general");
+      const quiet = sandbox.until(() => !sandbox.isAnybodyTyping, { timeoutMs: 20_000 });
+      await vi.advanceTimersByTimeAsync(9_999);
+      expect(sandbox.isAnybodyTyping).toBe(true);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await quiet).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("passes on what the question throws, and gives up in time", async () => {
     await expect(sandbox.until(() => JSON.parse("{"))).rejects.toThrow(SyntaxError);
     await expect(sandbox.until(() => undefined, { timeoutMs: 1 })).rejects.toThrow("didn't come about");
