@@ -1,0 +1,23 @@
+import { checkStore } from "../session/check-store.ts";
+import { readSettings } from "./settings.ts";
+import { existingStore } from "./store-setting.ts";
+import { openToolStore } from "./tool-store.ts";
+
+/** Tells what is wrong in the store, one line each. Gives 1 if something is. */
+export async function check(): Promise<number> {
+  const config = readSettings();
+  const store = await openToolStore(config, existingStore(config));
+  try {
+    let wrong = 0;
+    for await (const { message } of checkStore(store)) {
+      wrong += 1;
+      console.log(message);
+    }
+    console.log(
+      wrong === 0 ? `${store.description}: all is well.` : `${store.description}: ${wrong} things are wrong.`,
+    );
+    return wrong === 0 ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}

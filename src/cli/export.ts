@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import type { Writable } from "node:stream";
+import { parseArgs } from "node:util";
+import { hasCode, sessionNotFound, ThreadkeeperError } from "../errors.ts";
+import { formatLines } from "../session/session-lines.ts";
+import type { Store } from "../session/store/store.ts";
+import { sessionIds } from "../session/store-walk.ts";
+import { readWholeSession } from "../session/whole-session.ts";
+import { sessionMarkdown } from "./session-markdown.ts";
+import { readSettings } from "./settings.ts";
+import { existingStore } from "./store-setting.ts";
+import { openToolStore } from "./tool-store.ts";
+
+/**
+ * Writes sessions as JSON Lines, or as Markdown for people: all, or those that are named; to standard output, or to a
+ * file for this user only. What cannot be read is told and left out. Gives 1 if something was.
+ */
+export async function exportSessions(words: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    options: { markdown: { type: "boolean" }, to: { type: "string" } },
+    allowPositionals: true,
+  });
+  const config = readSettings();
+  const store = await openToolStore(config, existingStore(config));
+  const out = values.to === undefined ? process.stdout : createWriteStream(values.to, { flags: "wx", mode: 0o600 });
+  // Whoever reads it may have had enough; a file may not be written.
+  const failed = new Promise<never>((_, reject) => out.once("error", reject));
+  failed.catch(() => {});
+  try {
+    let [written, unreadable] = [0, 0];
+    for await (const sessionId of positionals.length > 0 ? positionals : sessionIds(store)) {
+      const lines = await linesOf(store, sessionId, values.markdown ?? false).catch((error: unknown) => {
+        if (!hasCode(error, "STORE_CORRUPT", "STORE_FORMAT_NEWER", "SESSION_NOT_FOUND", "SESSION_ID_INVALID"))
+          throw error;
+        console.error(`threadkeeper: session ${sessionId} is left out: ${error.message}`);
+        return undefined;
+      });
+      if (!lines) unreadable += 1;
+      else written += 1;
+      for (const line of lines ?? []) await Promise.race([failed, write(out, line)]);
+    }
+    if (values.to !== undefined) {
+      out.end();
+      await Promise.race([failed, once(out, "finish")]);
+    }
+    console.error(`threadkeeper: ${written} sessions of ${store.description} were written`);
+    return unreadable === 0 ? 0 : 1;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") return 0;
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) {
+      throw new ThreadkeeperError("INPUT_INVALID", `the file cannot be written: ${(error as Error).message}`);
+    }
+    throw error;
+  } finally {
+    await store.close();
+  }
+}
+
+async function linesOf(store: Store, sessionId: string, markdown: boolean): Promise<Iterable<string>> {
+  const whole = await readWholeSession(store, sessionId);
+  if (!whole) throw sessionNotFound(sessionId);
+  return markdown ? sessionMarkdown(whole) : formatLines(whole);
+}
+
+/** Resolves when as much is out as is to be held back for nobody. */
+function write(out: Writable, text: string): Promise<void> {
+  return new Promise((resolve, reject) => out.write(text, (error) => (error ? reject(error) : resolve())));
+}

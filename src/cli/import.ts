@@ -1,0 +1,49 @@
+import { createReadStream } from "node:fs";
+import { ThreadkeeperError } from "../errors.ts";
+import { parseLines } from "../session/session-lines.ts";
+import { writeWholeSession } from "../session/whole-session.ts";
+import { readSettings } from "./settings.ts";
+import { openToolStore } from "./tool-store.ts";
+
+/**
+ * Puts the sessions of a file that `export` wrote into the store. The whole file is looked through first, and a wrong
+ * line of it keeps all of it out. Sessions that are there already are left as they are; gives 1 if some were.
+ */
+export async function importSessions(words: readonly string[]): Promise<number> {
+  const [file, ...more] = words;
+  if (file === undefined || more.length > 0) {
+    throw new ThreadkeeperError("INPUT_INVALID", "import needs the name of one file, as export writes it");
+  }
+  for await (const _ of parseLines(linesOf(file)));
+  const config = readSettings();
+  const store = await openToolStore(config);
+  try {
+    let [written, there] = [0, 0];
+    for await (const whole of parseLines(linesOf(file))) {
+      if (await writeWholeSession(store, whole)) written += 1;
+      else {
+        there += 1;
+        console.error(`threadkeeper: session ${whole.sessionId} is there already, and was left as it is`);
+      }
+    }
+    console.log(`${written} sessions were put into ${store.description}.`);
+    return there === 0 ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Only a line feed ends a line: some characters that other readers take for one stand in JSON as they are. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = "";
+  try {
+    for await (const chunk of createReadStream(file, "utf8")) {
+      const lines = `${rest}${chunk}`.split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } catch (error) {
+    throw new ThreadkeeperError("INPUT_INVALID", `the file cannot be read: ${(error as Error).message}`);
+  }
+  if (rest !== "") yield rest;
+}

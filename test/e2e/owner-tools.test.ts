@@ -1,0 +1,80 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { openLockedStore, openStore } from "../../src/session/store/open-store.ts";
+import { openSessions } from "../../src/session/store-session-manager.ts";
+import { put } from "../support/store-contract.ts";
+import { programFolder } from "./support/program.ts";
+
+describe("Tools for the owner", () => {
+  const place = programFolder();
+  const run = async (words: string[], env: Record<string, string> = {}) => {
+    const program = place.run(words, env);
+    return { code: await program.ends(), output: program.output };
+  };
+
+  it("check, export and import sessions, also into an encrypted store", { timeout: 90_000 }, async () => {
+    const setting = `sqlite:${path.join(place.folder, "data/sandbox/sessions.sqlite")}`;
+    const store = await openStore(setting);
+    const sessions = await openSessions({ store });
+    for (const id of ["a", "b"]) {
+      const taken = await sessions.take(id, { id: `${id}1`, content: "Hello\u2028there" }, { create: true });
+      if (taken.outcome === "run") await sessions.finish(taken.run);
+    }
+    await sessions.close();
+    await store.close();
+
+    expect(await run(["check"])).toEqual({ code: 0, output: expect.stringContaining("all is well") });
+    expect((await run(["export", "--to", "all.jsonl"])).code).toBe(0);
+    const file = path.join(place.folder, "all.jsonl");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readFile(file, "utf8")).split("\n")).toHaveLength(5);
+    // A file that is there is somebody's.
+    expect(await run(["export", "--to", "all.jsonl"])).toEqual({ code: 1, output: expect.stringContaining("EEXIST") });
+    expect(await run(["export", "b", "--markdown"])).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^# Session b\n\n\*\*Somebody\*\*.*\n\n> Hello\n> there\n/),
+    });
+    expect(await run(["export", "none"])).toEqual({ code: 1, output: expect.stringContaining("none is left out") });
+
+    const other = { SESSION_STORE: "sqlite:other.sqlite", SESSION_KEY: "1".repeat(64) };
+    expect(await run(["import", "all.jsonl"], other)).toEqual({
+      code: 0,
+      output: expect.stringContaining("2 sessions"),
+    });
+    expect((await run(["export", "--to", "again.jsonl"], other)).code).toBe(0);
+    expect(await readFile(path.join(place.folder, "again.jsonl"), "utf8")).toBe(await readFile(file, "utf8"));
+    expect(await run(["import", "all.jsonl"], other)).toEqual({
+      code: 1,
+      output: expect.stringContaining("there already"),
+    });
+    expect((await run(["check"], other)).output).toContain("(encrypted): all is well");
+
+    const raw = await openLockedStore(setting);
+    await put(raw, "event/a/0000000000", "damaged");
+    await raw.close();
+    expect(await run(["check"])).toEqual({ code: 1, output: expect.stringContaining("event 0 of session a") });
+    const { code, output } = await run(["export"]);
+    expect(code).toBe(1);
+    expect(output).toContain("session a is left out");
+    expect(output).toContain('"session":"b"');
+  });
+
+  it("refuse a file with a wrong line, and name it; nothing of it is imported", { timeout: 60_000 }, async () => {
+    const good = '{"session":"a","events":0,"record":{"format":2,"state":{},"handled":{"recent":[]},"waiting":[]}}';
+    await writeFile(path.join(place.folder, "bad.jsonl"), `${good}\n{"session":\n`);
+    const env = { SESSION_STORE: "sqlite:new.sqlite" };
+    expect(await run(["import", "bad.jsonl"], env)).toEqual({
+      code: 1,
+      output: expect.stringContaining("line 2: it is not JSON"),
+    });
+    await expect(stat(path.join(place.folder, "new.sqlite"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await run(["import", "none.jsonl"], env)).toEqual({
+      code: 1,
+      output: expect.stringContaining("cannot be read"),
+    });
+    expect(await run(["import"], env)).toEqual({ code: 1, output: expect.stringContaining("one file") });
+    expect(await run(["export", "--colour"], env)).toEqual({ code: 2, output: expect.stringContaining("--colour") });
+    expect(await run(["check", "all"], env)).toEqual({ code: 2, output: expect.stringContaining('no "check all"') });
+  });
+});
