@@ -50,6 +50,8 @@ export class ThreadPainter implements Painter {
       return;
     }
     const known = this.#drawings.get(key);
+    // A stream that lost its run, and does not know it yet, says nothing any more.
+    if (known?.view.resumed && !view.resumed) return;
     // What was drawn here before somebody else had it is not all there is.
     if (known && view.resumed && !known.view.resumed) this.#leave(known);
     const drawing = this.#drawings.get(key) ?? newDrawing(key, place, view);

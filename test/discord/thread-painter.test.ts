@@ -290,7 +290,10 @@ describe("the drawing of a turn that somebody else began", () => {
     await vi.advanceTimersByTimeAsync(2_000);
     channels.post("thread", "two");
     void painter.draw(view("turn", chunks, { ...finished, ...resumed }));
-    // The stream that was lost ends late, and takes nothing along.
+    // The stream that was lost ends late, says nothing more and takes nothing along.
+    const late = view("turn", ["one and a half"]);
+    void painter.draw(late);
+    painter.drop(late);
     painter.drop(before);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(channels.text("thread")).toEqual(chunks);
