@@ -95,11 +95,26 @@ describe("/fork", () => {
     const giveBack = sandbox.faults.takeAway("CreatePublicThreads");
     expect(await forked(thread)).toContain("Create Public Threads");
     giveBack();
+    const opening = "POST /channels/:id/threads";
+    sandbox.faults.fail({ route: opening, status: 403, code: 50013 });
+    expect(await forked(thread)).toContain("one that Discord does not name");
+    sandbox.faults.fail({ route: opening, status: 400, code: 50024 });
+    expect(await forked(thread)).toContain("Discord refused");
     sandbox.faults.limitActiveThreads(2);
     const told = await forked(thread);
     expect(told).toContain("as many active threads");
     expect(told).not.toContain("I answer here");
     expect(sandbox.threads()).toHaveLength(2);
+  });
+
+  it("whose thread can't be introduced remembers all the same", async () => {
+    const { sandbox, model, logged } = await running();
+    const thread = await opensThread(sandbox, sandbox.owner, "the secret is plum");
+    sandbox.faults.fail({ status: 403, code: 50013 });
+    const fork = forkOf(sandbox, (await sandbox.owner.runs("/fork", { in: thread }).answer()).content);
+    expect(logged.some(({ msg }) => msg === "a forked thread could not be introduced")).toBe(true);
+    await asks(sandbox, sandbox.owner, fork, "what was it?");
+    expect(model.shown.at(-1)?.prompt).toContain("plum");
   });
 
   it("that fails when its thread is there leaves none that looks like one that remembers", async () => {
