@@ -11,9 +11,10 @@ import { type Call, type Outcome, WaitingCalls, type Word } from "./waiting-call
 
 /**
  * How much is loaded, in bytes as stored: so far above the budget that it is summaries alone that move the window's
- * start, and one call's bytes go on being the first of the next one's.
+ * start, and one call's bytes go on being the first of the next one's. Also where some results are very large: what is
+ * not loaded can't be summarised.
  */
-const loadedBytesPerToken = 16;
+const [loadedBytesPerToken, fewestLoadedBytes] = [16, 524_288];
 
 export interface SessionCall {
   readonly sessionId: string;
@@ -41,7 +42,7 @@ export class SessionCalls {
   constructor(sessions: SessionManager, plan: TurnPlan) {
     this.#sessions = sessions;
     this.#plan = plan;
-    this.#load = { maxBytes: plan.windowTokens * loadedBytesPerToken };
+    this.#load = { maxBytes: Math.max(fewestLoadedBytes, plan.windowTokens * loadedBytesPerToken) };
     this.#compactions = new Compactions(sessions, plan, this.#load);
   }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { AgentEvent, CallFailed } from "../../src/agent/agent-event.ts";
+import { defineTool } from "../../src/agent/tool.ts";
 import { ThreadkeeperError } from "../../src/errors.ts";
 import { createLogger } from "../../src/log.ts";
 import { type AgentRoom, agentRoom, drain, eventually, type RoomOptions, shape } from "../support/agent-room.ts";
@@ -81,6 +83,21 @@ describe("a session that grows past its budget", () => {
     for (const [place, request] of model.requests.entries()) {
       if (place > 0) expect(request).toContain(`summary ${place - 1}`);
     }
+  });
+
+  it("with a result far larger than the budget still knows what was said before it", async () => {
+    const huge = defineTool({
+      name: "huge",
+      description: "A lot.",
+      input: z.object({}),
+      run: () => "x".repeat(60_000),
+    });
+    const steps = [answer(0), [{ tool: "huge", input: {} }], answer(1), answer(2)];
+    const all = await smallRoom(steps, { tools: [huge] });
+    for (const text of ["The parrot is called Coco.", "Show me all.", "And now?"]) await all.agent.run(text, room);
+    expect(all.model.promptOf(3)).toContain("Coco");
+    expect(all.model.promptOf(3).startsWith(all.model.promptOf(2))).toBe(true);
+    all.model.assertComplete();
   });
 
   it("holds up nobody: a message that comes while it is summarised is answered with what was known before", async () => {
