@@ -168,6 +168,22 @@ describe("a deletion", () => {
     expect(await bytes(house)).not.toMatch(/quixotically|sesquipedalian/);
   });
 
+  it("in a direct conversation that was not seen since the start counts too", async () => {
+    const model = answeringModel(() => "noted");
+    const house = await openHouse({ model, bot: { catchUp: { hours: 0, messages: 1, since: undefined } } });
+    const { sandbox } = house;
+    const direct = sandbox.directMessages(sandbox.owner);
+    const first = await house.start();
+    const secret = sandbox.owner.says(direct, "the word is quixotically");
+    await answerTo(sandbox, direct, 0);
+    await first.quiet();
+    await first.stop();
+    const second = await house.start();
+    sandbox.owner.deletes(secret);
+    await says(house, "forgotten");
+    expect(JSON.stringify(await second.sessions.get(`discord:${direct.id}`))).not.toContain("quixotically");
+  });
+
   it("of messages that nobody heard, and of the bot's own, is nothing", async () => {
     const model = answeringModel(() => "noted");
     const house = await openHouse({ model });

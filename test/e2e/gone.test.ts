@@ -41,6 +41,21 @@ describe("a thread that is deleted", () => {
   }, 30_000);
 });
 
+describe("an archived thread that is deleted", () => {
+  it("takes its session along, though nothing was seen of it since the start", async () => {
+    const { sandbox, start } = await openHouse({ model: echo() });
+    const first = await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "one");
+    await first.quiet();
+    sandbox.owner.archives(thread);
+    await first.stop();
+    const second = await start({ bot: { catchUp: { hours: 0, messages: 1, since: undefined } } });
+    await becomes(second, thread);
+    sandbox.faults.deleteChannel(thread.id);
+    await becomes(second);
+  });
+});
+
 describe("a channel that is deleted", () => {
   it("takes the sessions of all its threads along", async () => {
     const { sandbox, start } = await openHouse({ model: echo() });
