@@ -1,4 +1,5 @@
 import type { ModelMessage } from "ai";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ModelWindow } from "../../src/agent/model-window.ts";
 import { noUsage } from "../../src/agent/usage.ts";
@@ -75,6 +76,46 @@ describe("the window", () => {
     expect(JSON.stringify(open(1_000).show([long]))).toContain("[cut: 8000 more characters]");
     expect(JSON.stringify(open(5_000).show([long]))).toContain("[cut: 5000 more characters]");
     expect(JSON.stringify(open(32_000).show([long]))).not.toContain("[cut:");
+  });
+});
+
+describe("what is too old", () => {
+  const lengths = fc.array(fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 3 }), {
+    maxLength: 12,
+  });
+
+  it("is nothing where all fits; else it ends at a user's turn, and the rest fills half of the budget or is one turn", () => {
+    fc.assert(
+      fc.property(lengths, (turnLengths) => {
+        const all = turnLengths.flatMap((parts, turn) =>
+          parts.map((length, place) =>
+            event(`t${turn}`, { role: place === 0 ? "user" : "assistant", content: "x".repeat(length) }),
+          ),
+        );
+        const window = open();
+        const old = window.tooOld(all);
+        const kept = all.slice(old.length);
+        expect([...old, ...kept]).toEqual(all);
+        const fits = (events: readonly SessionEvent[], most: number) =>
+          bytesOf(window.show(events)) <= most || new Set(events.map(({ turn }) => turn)).size === 1;
+        expect(fits(kept, old.length === 0 ? 4_000 : 2_000)).toBe(true);
+        if (old.length > 0) {
+          expect(kept[0]?.message.role).toBe("user");
+          expect(kept[0]?.turn).not.toBe(old.at(-1)?.turn);
+        }
+      }),
+    );
+  });
+
+  it("can wait a little where the model fails, but not for long", () => {
+    const window = open();
+    expect(window.isFarPast(turns(5))).toBe(false);
+    expect(window.tooOld(turns(5))).not.toEqual([]);
+    expect(window.isFarPast(turns(8))).toBe(true);
+    const refused = open(32_000);
+    refused.show(turns(2));
+    refused.shrink(turns(2));
+    expect(refused.isFarPast(turns(2))).toBe(true);
   });
 });
 
