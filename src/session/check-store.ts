@@ -15,6 +15,7 @@ import {
   parseOpenKey,
   parseRecord,
   seqOfKey,
+  summaryKey,
 } from "./session-record.ts";
 import { keyPages } from "./store/key-pages.ts";
 import type { Store } from "./store/store.ts";
@@ -44,6 +45,7 @@ export async function* checkStore(store: Store): AsyncGenerator<Finding> {
     if (control) yield* checkEvents(store, sessionId, control);
   }
   for await (const page of keyPages(store, "event/")) yield* checkOrphans(page, controls, "an event");
+  for await (const page of keyPages(store, "summary/")) yield* checkOrphans(page, controls, "a summary");
   for await (const page of keyPages(store, "large/")) {
     yield* checkOrphans(page, controls, "a large value");
     yield* checkLarge(store, page, controls);
@@ -60,12 +62,14 @@ interface Checked {
 }
 
 async function checkControl(store: Store, sessionId: string): Promise<Checked> {
-  const [stored, naive] = await store.get([controlKey(sessionId), sessionId]);
+  const [stored, summary, naive] = await store.get([controlKey(sessionId), summaryKey(sessionId), sessionId]);
   try {
     // What a plain Keyv kept has no keys but its own.
     if (!stored) return { control: naive && { ...parseNaive(sessionId, naive.value).control, count: 0 }, findings: [] };
-    const control = parseControl(sessionId, stored.value);
+    const control = parseControl(sessionId, stored.value, { summary: summary?.value });
     const findings: Finding[] = [];
+    if (summary && control.summary?.text === undefined)
+      findings.push(about(sessionId, "has a summary that it does not know of"));
     const owner = openUnder(control);
     const rows = owner === undefined ? [] : [openKey(owner, sessionId), ownerKey(owner)];
     const [open, present] = await store.get(rows);

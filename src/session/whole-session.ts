@@ -8,7 +8,17 @@ import { checkSessionId } from "./session.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { format } from "./session-format.ts";
 import { hourOf, indexed } from "./session-index.ts";
-import { controlKey, corrupt, eventRows, eventShape, formatRecord, openKey, parseControl } from "./session-record.ts";
+import {
+  controlKey,
+  corrupt,
+  eventRows,
+  eventShape,
+  formatControl,
+  formatRecord,
+  openKey,
+  parseControl,
+  summaryKey,
+} from "./session-record.ts";
 import type { Store } from "./store/store.ts";
 
 /** All that is kept of a session, as it can be carried into another store. */
@@ -28,13 +38,13 @@ const maxReads = 20;
 export async function readWholeSession(store: Store, sessionId: string): Promise<WholeSession | undefined> {
   checkSessionId(sessionId);
   for (let reads = 0; reads < maxReads; reads++) {
-    const [stored, naive] = await store.get([controlKey(sessionId), sessionId]);
+    const [stored, summary, naive] = await store.get([controlKey(sessionId), summaryKey(sessionId), sessionId]);
     if (!stored && !naive) return undefined;
     if (!stored) {
       const { control, naive: kept } = parseNaive(sessionId, naive?.value);
       return { sessionId, record: portable(control), events: kept.events };
     }
-    const control = parseControl(sessionId, stored.value);
+    const control = parseControl(sessionId, stored.value, { summary: summary?.value });
     const events = await allEvents(store, sessionId, control);
     if (events) return { sessionId, record: portable(control), events };
   }
@@ -59,7 +69,9 @@ export async function writeWholeSession(store: Store, whole: WholeSession): Prom
   for (const event of events) for (const [row, value] of eventRows(sessionId, event)) put.set(row, value);
   const owner = openUnder(control);
   if (owner !== undefined) put.set(openKey(owner, sessionId), formatRecord({}));
-  put.set(key, formatRecord(index.control));
+  put.set(key, formatControl(index.control));
+  const summary = index.control.summary?.text;
+  if (summary !== undefined) put.set(summaryKey(sessionId), summary);
   const [, naive] = await store.get([key, sessionId]);
   return naive ? false : (await store.commit({ key, was: undefined, put })) !== undefined;
 }

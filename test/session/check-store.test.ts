@@ -19,6 +19,12 @@ async function say(sessions: SessionManager, sessionId: string, id: string, cont
   if (taken.outcome === "run") await sessions.finish(taken.run, { start: false });
 }
 
+async function summarise(sessions: SessionManager, sessionId: string, text: string): Promise<void> {
+  const session = await sessions.get(sessionId);
+  const upTo = session?.events[0]?.seq;
+  if (session && upTo !== undefined) await sessions.summarise(session, { upTo, text });
+}
+
 describe("Checking a store", () => {
   it("finds nothing after any sequence of what can be done with sessions", async () => {
     const ids = ["a", "b", "discord:1"];
@@ -27,7 +33,7 @@ describe("Checking a store", () => {
       fc.record({ verb: fc.constant("say"), session, large: fc.boolean() }),
       fc.record({ verb: fc.constant("wait"), session, large: fc.boolean() }),
       fc.record({
-        verb: fc.constantFrom("run", "reset", "delete", "rewind", "fork", "erase", "create"),
+        verb: fc.constantFrom("run", "summarise", "reset", "delete", "rewind", "fork", "erase", "create"),
         session,
         large: fc.boolean(),
       }),
@@ -42,6 +48,7 @@ describe("Checking a store", () => {
           else if (verb === "wait")
             await sessions.take(id, { id: `m${index}`, content: words, author }, { create: true, start: false });
           else if (verb === "run") await sessions.take(id, { id: `m${index}`, content: words }, { create: true });
+          else if (verb === "summarise") await summarise(sessions, id, `summary ${index}`);
           else if (verb === "reset") await sessions.reset(id);
           else if (verb === "delete") await sessions.delete(id);
           else if (verb === "rewind") await sessions.rewind(id);
@@ -65,6 +72,7 @@ describe("Checking a store", () => {
       const sessions = await openSessions({ store: openMemoryStore(map) });
       await say(sessions, "a", "m1", "hello");
       await say(sessions, "a", "m2", "x".repeat(20_000));
+      await summarise(sessions, "a", "they said hello");
       await say(sessions, "b", "m3", "hello");
       await sessions.take("b", { id: "m4", content: "waits" }, { start: false });
       await sessions.close();
@@ -117,6 +125,10 @@ describe("Checking a store", () => {
         () => map.delete("keyv:control/b"),
         Array(8).fill(/^session b does not exist, but/),
       ],
+      ["a summary that is missing", () => map.delete("keyv:summary/a"), [/^the summary of session a is missing/]],
+      ["another summary", () => map.set("keyv:summary/a", text({})), [/^the summary of session a .* another one/]],
+      ["a summary too many", () => map.set("keyv:summary/b", text({})), [/^session b has a summary that it does not/]],
+      ["a summary of nobody", () => map.set("keyv:summary/z", text({})), [/^session z does not exist, but a summary/]],
       [
         "a row that is missing in the index",
         () => map.delete("keyv:said/m1/a/0"),

@@ -32,6 +32,7 @@ async function fill(store: Store): Promise<void> {
     await say(sessions, sessionId, `${sessionId}-1`, "hello\u2028 there");
     await say(sessions, sessionId, `${sessionId}-2`, "x".repeat(40_000));
   }
+  await summarise(sessions, "discord:1");
   await sessions.take("a", { id: "a-3", content: "waits", author: author("7") }, { start: false });
   await sessions.erase(["a-1"]);
   await sessions.close();
@@ -59,6 +60,13 @@ async function say(sessions: SessionManager, sessionId: string, id: string, cont
   await sessions.finish(run, { start: false });
 }
 
+async function summarise(sessions: SessionManager, sessionId: string): Promise<void> {
+  const session = await sessions.get(sessionId);
+  const upTo = session?.events.find(({ id }) => id === `${sessionId}-2`)?.seq;
+  if (!session || upTo === undefined) throw new Error("nothing to summarise");
+  expect(await sessions.summarise(session, { upTo, text: "they said hello" })).toBe(true);
+}
+
 async function linesOf(store: Store): Promise<string> {
   let lines = "";
   for await (const sessionId of sessionIds(store)) {
@@ -76,6 +84,7 @@ describe.each(everyPlace)("Sessions carried from memory to $kind", ({ makePlace 
     const to = await place.open();
     for await (const whole of parseLines(asLines(lines))) expect(await writeWholeSession(to, whole)).toBe(true);
     expect(await linesOf(to)).toBe(lines);
+    expect(lines).toContain("they said hello");
     expect(await collect(checkStore(to))).toEqual([]);
 
     const [before, after] = await Promise.all([from, to].map((store) => openSessions({ store })));
