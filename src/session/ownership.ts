@@ -92,6 +92,8 @@ export class Ownership {
 
   /** Gives out a run if `take` stored one under the given id. `ends`: the run that is over when it has been tried. */
   async giving(sessionId: string, take: (runId: string) => Promise<Taken>, ends?: string): Promise<Taken> {
+    // If what was given before is lost, then not this one with it.
+    this.isSure();
     const runId = randomId();
     const signal = this.#held.begin(runId, sessionId);
     let taken: Taken | undefined;

@@ -199,3 +199,16 @@ async function expectAnswered(store: Store, sessionId: string, heard: readonly s
   expect(await sessions.unfinished()).toEqual([]);
   await sessions.close();
 }
+
+it("A run that is begun in the first moment after a sleep is not lost with those from before", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const store = openMemoryStore();
+  const sessions = await openSessions({ store });
+  const before = await sessions.take("s", { id: "1", content: "hello" }, { create: true });
+  vi.setSystemTime(Date.now() + 3_600_000);
+  const after = await sessions.take("t", { id: "2", content: "hello" }, { create: true });
+  const signals = [before, after].map((taken) => taken.outcome === "run" && taken.run.signal?.aborted);
+  expect(signals).toEqual([true, false]);
+  vi.useRealTimers();
+  await sessions.close();
+});
