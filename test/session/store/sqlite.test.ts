@@ -128,6 +128,29 @@ describe("A store in a SQLite file", () => {
     });
   });
 
+  it("is backed up whole by VACUUM INTO while it is written to, and the copy opens in its place", async () => {
+    const store = await open();
+    let writing = true;
+    const write3 = async () => {
+      for (let index = 0; writing; index++) {
+        const [a] = await store.get(["a"]);
+        await write(store, { key: "a", was: a?.version, put: { a: `${index}`, b: `${index}`, c: "x".repeat(5000) } });
+      }
+    };
+    const writer = write3();
+    await vi.waitFor(async () => expect(Number((await store.get(["a"]))[0]?.value)).toBeGreaterThan(5));
+    const copy = join(directory, "backup.sqlite");
+    await connect().query(`VACUUM INTO '${copy}'`);
+    writing = false;
+    await writer;
+    const restored = await openSqliteStore(copy);
+    const { a, b } = await contents(restored);
+    expect(Number(a)).toBeGreaterThan(5);
+    expect(b).toBe(a);
+    await restored.close();
+    expect(await mode(copy)).toBe("600");
+  });
+
   describe("that cannot be opened is a clear error", () => {
     const refused = async (code: string, message: RegExp): Promise<void> => {
       await expect(open({ busyTimeout: 50 })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
