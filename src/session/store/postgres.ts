@@ -192,13 +192,20 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** A connection that ended while it was idle says so to the first who asks; nobody minds if a read is asked twice. */
+  /**
+   * A connection that ended while it was idle may tell so only to whoever asks next; nobody minds if a read is asked
+   * again, once for each that there may be.
+   */
   async #look(sql: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> {
     const began = Date.now();
-    return this.#ask(sql, values).catch((error) => {
-      if (hasCode(error, "STORE_UNAVAILABLE") && Date.now() - began < 1000) return this.#ask(sql, values);
-      throw error;
-    });
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#ask(sql, values);
+      } catch (error) {
+        const isWorthIt = hasCode(error, "STORE_UNAVAILABLE") && Date.now() - began < 1000;
+        if (!isWorthIt || tries > connections) throw error;
+      }
+    }
   }
 
   async #ask(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
