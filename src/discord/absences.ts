@@ -6,6 +6,8 @@ export interface Absence {
   readonly since: Date | undefined;
   /** The servers on this connection that the bot is in, be they out or not. */
   readonly guilds: readonly string[];
+  /** Only this server was away, and nothing else of the connection. */
+  readonly only?: string;
 }
 
 /** Keeps in mind when each connection was last heard of, so that what was missed is known when it begins anew. */
@@ -13,6 +15,8 @@ export class Absences {
   readonly #before: Date | undefined;
   readonly #heard = new Map<number, Date>();
   readonly #open = new Map<number, Absence>();
+  /** Since when servers are out. */
+  readonly #out = new Map<string, Date | undefined>();
 
   /** @param before when a process like this was last there */
   constructor(before: Date | undefined) {
@@ -29,6 +33,19 @@ export class Absences {
     // One that began anew twice, and was not looked after in between, is missing all since the first time.
     const open = this.#open.get(shard);
     this.#open.set(shard, { shard, guilds, since: open ? open.since : (this.#heard.get(shard) ?? this.#before) });
+  }
+
+  /** A server is out, or was not there yet when its connection began. */
+  isOut(guild: string, since: Date | undefined = new Date()): void {
+    if (!this.#out.has(guild)) this.#out.set(guild, since);
+  }
+
+  /** A server is there again: what has to be looked after in it, once. */
+  takeGuild(guild: string, shard: number): Absence | undefined {
+    if (!this.#out.has(guild)) return undefined;
+    const since = this.#out.get(guild);
+    this.#out.delete(guild);
+    return { shard, since, guilds: [], only: guild };
   }
 
   /** What has to be looked after now: once. */

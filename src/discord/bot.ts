@@ -140,6 +140,7 @@ class DiscordBot implements Bot {
     const ready = await connect(client, this.#plan.token, this.#plan.readyWithinMs);
     client.on(Events.ShardDisconnect, ({ code }) => this.#shutOut(connectionError(code)));
     this.#streams.follow(this.#register(ready));
+    client.on(Events.GuildAvailable, (guild) => this.#continuity.available(ready, guild));
     client.on(Events.ShardReady, (shard) => this.#continuity.ready(ready, shard));
     for (const shard of client.ws.shards.keys()) this.#continuity.ready(ready, shard);
     const guilds = ready.guilds.cache.map(({ id, name }) => ({ id, name }));

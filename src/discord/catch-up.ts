@@ -51,7 +51,7 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<void
   const since = absence.since && Math.max(absence.since.getTime() - clocksApartMs, oldest);
   // At once: where something is said only from now on, nothing was missed.
   const busy = since === undefined ? [] : busyChannels(plan, absence, since);
-  const gone = await forgetAbsentPlaces(plan, absence);
+  const gone = absence.only === undefined ? await forgetAbsentPlaces(plan, absence) : 0;
   if (gone > 0) log.info({ sessions: gone }, "what was left or deleted meanwhile is forgotten");
   if (limits.hours === 0) return;
   const conversations = await knownPlaces(plan, absence, new Date(oldest));
@@ -88,10 +88,10 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<void
 }
 
 /** The conversations on a connection in which something was said since. */
-async function knownPlaces({ client, memory }: CatchUpPlan, { shard }: Absence, since: Date): Promise<KnownPlace[]> {
+async function knownPlaces({ client, memory }: CatchUpPlan, absence: Absence, since: Date): Promise<KnownPlace[]> {
   const me = client.user.id;
-  const guilds = client.guilds.cache.filter(({ available, shardId }) => available && shardId === shard);
-  const places = [...guilds.map(({ id }) => guildPlace(me, id)), ...(shard === 0 ? [directPlace(me)] : [])];
+  const places = serversOf(client, absence).map(({ id }) => guildPlace(me, id));
+  if (absence.shard === 0 && absence.only === undefined) places.push(directPlace(me));
   const found: KnownPlace[] = [];
   for (const place of places) {
     for (const sessionId of await memory.sessionsIn(place, since)) {
@@ -102,11 +102,16 @@ async function knownPlaces({ client, memory }: CatchUpPlan, { shard }: Absence, 
   return found;
 }
 
+function serversOf(client: Client, { shard, only }: Absence) {
+  return client.guilds.cache.filter(({ id, available, shardId }) => {
+    return available && shardId === shard && (only === undefined || id === only);
+  });
+}
+
 /** The channels and open threads on a connection in which anybody said something since. */
-function busyChannels({ client }: CatchUpPlan, { shard }: Absence, sinceMs: number): string[] {
+function busyChannels({ client }: CatchUpPlan, absence: Absence, sinceMs: number): string[] {
   const since = firstIdAt(sinceMs);
-  const guilds = client.guilds.cache.filter(({ available, shardId }) => available && shardId === shard);
-  return guilds
+  return serversOf(client, absence)
     .flatMap((guild) => guild.channels.cache)
     .filter((channel) => channel.isTextBased() && compareIds(channel.lastMessageId ?? "", since) >= 0)
     .map(({ id }) => id);

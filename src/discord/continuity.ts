@@ -1,7 +1,7 @@
-import { type Client, type GatewayDispatchPayload, type Message, Status } from "discord.js";
+import { type Client, type GatewayDispatchPayload, type Guild, type Message, Status } from "discord.js";
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
-import { Absences } from "./absences.ts";
+import { type Absence, Absences } from "./absences.ts";
 import { type CatchUpLimits, catchUp } from "./catch-up.ts";
 import { readNews } from "./gateway-news.ts";
 import { LiveGate } from "./live-gate.ts";
@@ -50,6 +50,8 @@ export class Continuity {
     if (news?.news === "began") {
       this.#absences.began(shard, news.guilds);
       if (limits) this.#gate.hold(heldMs);
+    } else if (news?.news === "guild-out") {
+      this.#absences.isOut(news.guild);
     } else if (news) {
       if (news.news === "messages-deleted") this.#gate.withdraw(news.messages);
       streams.follow(this.#upkeep.take(news), "what happened on Discord did not reach what is remembered");
@@ -70,9 +72,25 @@ export class Continuity {
 
   /** A connection knows its servers. If it began anew, what was missed on it is caught up with. */
   ready(client: Client<true>, shard: number): void {
-    const { catchUp: limits, streams } = this.#plan;
     const absence = this.#absences.take(shard);
-    if (!limits || !absence) return;
+    if (!absence) return;
+    for (const id of absence.guilds) {
+      if (!client.guilds.cache.get(id)?.available) this.#absences.isOut(id, absence.since);
+    }
+    this.#catchUp(client, absence);
+  }
+
+  /** A server is there again after an outage, or comes late. */
+  available(client: Client<true>, { id, shardId }: Pick<Guild, "id" | "shardId">): void {
+    const absence = this.#absences.takeGuild(id, shardId);
+    if (!absence) return;
+    if (this.#plan.catchUp) this.#gate.hold(heldMs);
+    this.#catchUp(client, absence);
+  }
+
+  #catchUp(client: Client<true>, absence: Absence): void {
+    const { catchUp: limits, streams } = this.#plan;
+    if (!limits) return;
     const plan = { ...this.#plan, client, limits, gate: this.#gate };
     this.#behind += 1;
     const run = this.#caughtUp

@@ -6,6 +6,8 @@ export type GatewayNews =
   | { readonly news: "messages-deleted"; readonly messages: readonly string[] }
   | { readonly news: "thread-gone"; readonly thread: string }
   | { readonly news: "channel-gone"; readonly channel: string }
+  /** A server is out. */
+  | { readonly news: "guild-out"; readonly guild: string }
   /** The bot was thrown out of a server, or it is no more. */
   | { readonly news: "guild-left"; readonly guild: string }
   /** A connection that begins anew: what was missed is not told. `guilds`: all that the bot is in, be they out or not. */
@@ -33,7 +35,7 @@ export function readNews(packet: GatewayDispatchPayload, me: string | undefined)
     case GatewayDispatchEvents.ChannelDelete:
       return { news: "channel-gone", channel: packet.d.id };
     case GatewayDispatchEvents.GuildDelete:
-      return packet.d.unavailable ? undefined : { news: "guild-left", guild: packet.d.id };
+      return { news: packet.d.unavailable ? "guild-out" : "guild-left", guild: packet.d.id };
     case GatewayDispatchEvents.Ready:
       return { news: "began", guilds: packet.d.guilds.map(({ id }) => id) };
     default:

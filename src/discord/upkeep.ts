@@ -26,7 +26,7 @@ export class Upkeep {
   }
 
   /** Call it as soon as the news is heard: what is still being prepared is dealt with before anything else happens. */
-  async take(news: Exclude<GatewayNews, { readonly news: "began" }>): Promise<void> {
+  async take(news: Exclude<GatewayNews, NewsOf<"began" | "guild-out">>): Promise<void> {
     const { memory, log, client } = this.#plan;
     const me = client.user?.id ?? "";
     switch (news.news) {

@@ -43,6 +43,18 @@ describe("an absence", () => {
     expect(absences.take(1)?.since).toEqual(new Date("2026-11-30T01:01:00Z"));
   });
 
+  it("of a server lasts from when it was out, or from when its connection was away; it is looked after once", () => {
+    const absences = new Absences(before);
+    expect(absences.takeGuild("g1", 0)).toBeUndefined();
+    absences.isOut("g1");
+    vi.advanceTimersByTime(60_000);
+    absences.isOut("g1");
+    absences.isOut("g2", before);
+    expect(absences.takeGuild("g1", 3)).toEqual({ shard: 3, guilds: [], since: start, only: "g1" });
+    expect(absences.takeGuild("g1", 3)).toBeUndefined();
+    expect(absences.takeGuild("g2", 0)?.since).toBe(before);
+  });
+
   it("that was not looked after goes on when the connection begins anew once more", () => {
     const absences = new Absences(before);
     absences.began(0, ["g1"]);

@@ -22,13 +22,14 @@ interface Room {
   readonly most?: number;
   readonly hours?: number;
   readonly shard?: number;
+  readonly only?: string;
   readonly since?: Date | undefined;
   readonly goesOn?: () => boolean;
 }
 
 /** Runs a catch-up on a world of which the newest message of each channel is known, and tells what was heard. */
 async function caughtUp(room: Room) {
-  const { messages, knows, most = 200, hours = 24, shard = 0, goesOn = () => true } = room;
+  const { messages, knows, most = 200, hours = 24, shard = 0, only, goesOn = () => true } = room;
   const since = "since" in room ? room.since : new Date(now - 600_000);
   const client = knownClient() as Client<true>;
   client.ws.shards.set(0, {} as never);
@@ -62,7 +63,7 @@ async function caughtUp(room: Room) {
     goesOn,
     log,
   };
-  await catchUp(plan, { shard, since, guilds: [ids.guild] });
+  await catchUp(plan, { shard, since, guilds: [ids.guild], ...(only && { only }) });
   gate.openAll();
   return { heard, read, lines, memory };
 }
@@ -128,6 +129,18 @@ describe("what was missed", () => {
     const { read, memory } = await caughtUp({ messages: { [ids.general]: [[ago(10), "new"]] }, shard: 1 });
     expect(read).toEqual([]);
     expect(memory.sessionsIn).not.toHaveBeenCalled();
+  });
+
+  it("is in one server alone, if only that was out", async () => {
+    const messages = { [ids.general]: [[ago(10), "new"]] } as const;
+    const direct: string[] = [];
+    const sessionsIn = async (place: string) => {
+      direct.push(place);
+      return [];
+    };
+    expect((await caughtUp({ messages, knows: { sessionsIn }, only: ids.guild })).heard).toEqual(["new"]);
+    expect(direct).toEqual([guildPlace(ids.bot, ids.guild)]);
+    expect((await caughtUp({ messages, only: "200000000000000009" })).heard).toEqual([]);
   });
 
   it("is not more than the bound, and fairly shared", async () => {

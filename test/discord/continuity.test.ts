@@ -77,6 +77,37 @@ describe("a connection that begins anew", () => {
   });
 });
 
+describe("a server that is out", () => {
+  const out = packet(GatewayDispatchEvents.GuildDelete, { id: ids.guild, unavailable: true });
+  const guild = { id: ids.guild, shardId: 0 };
+
+  it("is caught up with when it is there again, and nothing of it is forgotten", async () => {
+    const { client, continuity: whole, streams, memory, heard, lines } = continuity();
+    whole.learn(out, 0);
+    whole.available(client, guild);
+    whole.pass(delivered(client, ids.ownThread, "live"));
+    expect(heard).toEqual([]);
+    await streams.idle();
+    expect(heard).toEqual(["live"]);
+    expect(lines).toEqual(["info: caught up with what was said meanwhile"]);
+    expect([memory.forgetPlace, memory.places].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+    whole.available(client, guild);
+    await streams.idle();
+    expect(lines).toHaveLength(1);
+  });
+
+  it("when its connection begins is caught up with when it comes", async () => {
+    const { client, continuity: whole, streams, lines } = continuity();
+    (client.guilds.cache.get(ids.guild) as { available: boolean }).available = false;
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    await streams.idle();
+    whole.available(client, guild);
+    await streams.idle();
+    expect(lines).toHaveLength(2);
+  });
+});
+
 describe("everything was heard", () => {
   it("only while every connection stands", () => {
     const { client, continuity: whole } = continuity();

@@ -46,7 +46,8 @@ describe("what is gone", () => {
 
   it("is a server that was left, and not one that is out", () => {
     expect(news(GatewayDispatchEvents.GuildDelete, { id: "5" })).toEqual({ news: "guild-left", guild: "5" });
-    expect(news(GatewayDispatchEvents.GuildDelete, { id: "5", unavailable: true })).toBeUndefined();
+    const out = { news: "guild-out", guild: "5" };
+    expect(news(GatewayDispatchEvents.GuildDelete, { id: "5", unavailable: true })).toEqual(out);
   });
 });
 
