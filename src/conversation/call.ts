@@ -27,6 +27,8 @@ export class Call implements AsyncIterable<TurnEvent> {
   taken = false;
   /** The inputs of the turn that it drives right now. */
   turn: readonly CoveredInput[] | undefined;
+  /** Whether it has driven a turn, which may be over and only have to be drawn. */
+  hasRun = false;
   /** Resolves when nothing of it goes on any more. */
   readonly done: Promise<void>;
   /** Resolves when the store has its input, or never will. */
@@ -86,7 +88,10 @@ export class Call implements AsyncIterable<TurnEvent> {
   async pull(stream: AgentStream): ReturnType<AgentStream["next"]> {
     const step = await stream.next();
     if (step.done) return step;
-    if (step.value.type === "turn-start") this.turn = step.value.inputs;
+    if (step.value.type === "turn-start") {
+      this.turn = step.value.inputs;
+      this.hasRun = true;
+    }
     if (step.value.type === "turn-end" || step.value.type === "turn-failed") this.turn = undefined;
     return step;
   }

@@ -18,8 +18,9 @@ export async function stop(
     running.abort(new ThreadkeeperError("RUN_STOPPED", "somebody stopped the run", { fields: { sessionId } }));
     return { reason: "stopped" };
   }
-  // A run that belongs to nobody here: who asked for it is not known, so it takes the right to stop any.
-  if (here.length > 0 || !privileged) return { reason: "nothing-to-stop" };
+  // A run that belongs to nobody here, though some here may just have found it: who asked for it is not known, so it
+  // takes the right to stop any.
+  if (here.some(({ hasRun }) => hasRun) || !privileged) return { reason: "nothing-to-stop" };
   const freed = await sessions.interrupt(sessionId);
   return { reason: freed.length > 0 ? "interrupted" : "nothing-to-stop" };
 }

@@ -483,6 +483,24 @@ describe("/stop", () => {
     expect(events[1]).toMatchObject({ replyTo: { message: "m1" } });
   });
 
+  test("of such a run frees the thread also while a message that found it has not been read to its end", async () => {
+    const store = openMemoryStore();
+    const { conversation } = await conversationRoom([["Here."]], { store });
+    const elsewhere = await openSessions({ store });
+    await elsewhere.take("room", { id: "m0", content: "left behind" });
+    const waiting = conversation.handle(says("m1", "hi"));
+    let control: string | undefined;
+    await until(() => {
+      void store.get(["control/room"]).then(([stored]) => {
+        control = stored?.value;
+      });
+      return control?.includes('"m1"') ?? false;
+    });
+    const stopped = read(conversation.handle(commands("stop", { privileged: true })));
+    const events = [...(await stopped), ...(await read(waiting))];
+    expect(words(events)).toEqual(["notice interrupted", "turn for m1", 'said "Here."']);
+  });
+
   test("brings on what waits and has nobody here who would", async () => {
     const store = openMemoryStore();
     const { conversation, model } = await conversationRoom([["Half", forever], ["Here."]], { store });

@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { answeringModel } from "./support/answering-model.ts";
 import { openHouse } from "./support/house.ts";
-import { asks, opensThread } from "./support/talk.ts";
+import { asks, botTexts, opensThread } from "./support/talk.ts";
 
 describe("the main job", () => {
   it("mention, thread, three turns, a restart, a plain message: answered without a mention, with the earlier turns in the model's call", async () => {
@@ -53,5 +53,20 @@ describe("the main job", () => {
     const answer = await asks(sandbox, sandbox.owner, thread, "are you there?");
     expect(answer.content).toBe("You said: are you there?");
     expect(model.shown[1]?.prompt).toContain("the deadline is Dec 27");
+  });
+
+  it("goes on after two years of silence as if it had been a minute: sessions don't expire", async () => {
+    const model = answeringModel(({ questions }) => `You said: ${questions.join(" | ")}`);
+    const { sandbox, start } = await openHouse({ model });
+    const first = await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "the deadline is Dec 27");
+    await first.stop();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 365 * 24 * 60 * 60 * 1000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await start();
+    const answer = await asks(sandbox, sandbox.owner, thread, "are you there?");
+    expect(answer.content).toBe("You said: are you there?");
+    expect(model.shown[1]?.prompt).toContain("the deadline is Dec 27");
+    expect(botTexts(sandbox, thread)).toHaveLength(2);
   });
 });

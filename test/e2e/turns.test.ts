@@ -1,5 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/agent/tool.ts";
+import { scriptedModel } from "../support/scripted-model.ts";
 import { answeringModel } from "./support/answering-model.ts";
 import { openHouse } from "./support/house.ts";
 import { answerTo, asks, botTexts, gate, opensThread } from "./support/talk.ts";
@@ -200,6 +203,47 @@ describe("/stop", () => {
     const answer = await answerTo(sandbox, thread, 1);
     expect(answer.content).toContain("anybody there?");
     expect(answer.reference?.messageId).toBe(question.id);
+  });
+});
+
+describe("a run that hangs", () => {
+  it("in a provider that never returns ends at its deadline with a sentence, and what waits goes on", async () => {
+    const model = answeringModel(async function* ({ questions, call }) {
+      if (call === 1) await forever;
+      yield `heard: ${questions.join(" | ")}`;
+    });
+    const { sandbox, start } = await openHouse({ model, agent: { deadlineMs: 1_500 } });
+    await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    sandbox.owner.says(thread, "this hangs");
+    await vi.waitUntil(() => model.shown.length === 2);
+    sandbox.owner.says(thread, "and this waits");
+    await sandbox.until(() => botTexts(sandbox, thread).at(-1)?.includes("and this waits"));
+    const [, sorry, answer] = botTexts(sandbox, thread);
+    expect(sorry).toContain("took longer than I may work on one answer");
+    expect(answer).toContain("and this waits");
+    expect(botTexts(sandbox, thread)).toHaveLength(3);
+  });
+
+  it("in a tool that never returns is freed by a stop, and what waits goes on", async () => {
+    const hang = defineTool({
+      name: "hang",
+      description: "Never returns, and heeds no signal.",
+      input: z.object({}),
+      run: () => forever,
+    });
+    const model = scriptedModel([["Hello."], [{ tool: "hang", input: {} }], ["Here I am."]]);
+    const { sandbox, start } = await openHouse({ model, agent: { tools: [hang] } });
+    const house = await start();
+    const thread = await opensThread(sandbox, sandbox.owner, "hello");
+    sandbox.owner.says(thread, "use the tool");
+    await sandbox.until(() => sandbox.text(thread).includes("hang"));
+    sandbox.owner.says(thread, "and this waits");
+    await sandbox.owner.runs("/stop", { in: thread }).answer();
+    await sandbox.until(() => botTexts(sandbox, thread).at(-1) === "Here I am.");
+    await house.quiet();
+    expect(model.promptOf(2)).toContain("and this waits");
+    expect(model.promptOf(2)).toContain("interrupted");
   });
 });
 
