@@ -105,7 +105,7 @@ const step = fc.oneof(
 
 describe("Of processes that come and go on a store that is slow and goes away", () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"] });
   });
   afterEach(() => {
     vi.useRealTimers();
