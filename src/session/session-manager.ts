@@ -215,9 +215,12 @@ export interface SessionManager {
    * erased in meanwhile
    */
   history(sessionId: string, options?: HistoryOptions): AsyncIterable<SessionEvent>;
-  /** Forgets the conversation: events, state, what waits and the run. What was handled stays known. `false`: no such session. */
+  /**
+   * Forgets the conversation, damaged events too: events, state, what waits and the run. What was handled stays known,
+   * and where it lies. `false`: no such session.
+   */
   reset(sessionId: string): Promise<boolean>;
-  /** Forgets that it ever existed. `false`: no such session. */
+  /** Forgets that it ever existed, also if it cannot be read. `false`: no such session. */
   delete(sessionId: string): Promise<boolean>;
   /**
    * Lets what was begun end and says goodbye: whoever finds a run of ours then takes it over. Later calls throw

@@ -379,7 +379,7 @@ function withoutSeq({ seq: _seq, ...event }: ReturnType<typeof plain>) {
   return event;
 }
 
-const runs: Record<string, number> = { memory: 60, SQLite: 6 };
+const runs: Record<string, number> = { memory: 40, SQLite: 4 };
 
 describe.each(everyPlace)("Sessions in $kind", ({ kind, makePlace }) => {
   it("equal plain arrays, whatever happens to them in whatever order, and what is forgotten is nowhere", async () => {
