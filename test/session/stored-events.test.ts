@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { newControl } from "../../src/session/control.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
@@ -60,6 +61,38 @@ describe("Events in a store", () => {
     expect(read?.map(({ event }) => event)).toEqual(events);
     expect(() => Object.assign(read?.[1]?.event.context?.[0] ?? {}, { text: "" })).toThrow(TypeError);
     expect(read?.map(({ large }) => large)).toEqual([[], []]);
+  });
+
+  it("come back the same, whatever they hold and however large it is", async () => {
+    const text = fc
+      .tuple(fc.string({ unit: "binary", maxLength: 6 }), fc.constantFrom(1, 1, 6_000, 20_000))
+      .map(([unit, times]) => unit.repeat(times));
+    const value = fc.oneof(text, fc.jsonValue({ maxDepth: 2 }), fc.array(text), fc.dictionary(fc.string(), text));
+    const event = fc.record({ id: text, output: value, said: text }).map(
+      ({ id, output, said }): SessionEvent => ({
+        ...{ id: `e${id}`, seq: 0, at: "now", turn: "t" },
+        context: [{ id: "c", author: { id: "5", name: said }, text: said }],
+        message: {
+          role: "tool",
+          content: [
+            { type: "tool-result", toolCallId: "1", toolName: "t", output: { type: "json", value: output as never } },
+          ],
+        },
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(event, async (given) => {
+        const rows = eventRows("t", given);
+        const [stored] = await store.get([controlKey("t")]);
+        const put = { ...Object.fromEntries(rows), [controlKey("t")]: formatRecord({ ...newControl("r"), count: 1 }) };
+        await write(store, { key: controlKey("t"), was: stored?.version, put });
+        const read = await readLarge(store, "t", "r", (await readEvents(store, "t", "r", [0])) ?? []);
+        expect(read?.[0]?.event).toEqual(JSON.parse(JSON.stringify(given)));
+        const sizes = Array.from(rows.values(), (row) => Buffer.byteLength(row));
+        expect(read?.[0]?.bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it("of which a large value is missing or cannot be read are an error that names the session and the event", async () => {
