@@ -101,7 +101,8 @@ function counting(store: Store): Store & { readonly commits: number } {
     close: () => store.close(),
     async commit(change) {
       const committed = await store.commit(change);
-      if (committed) commits += 1;
+      // Beats are the process's, not a turn's.
+      if (committed && change.key.startsWith("control/")) commits += 1;
       return committed;
     },
     get commits() {
