@@ -47,8 +47,9 @@ export function jsonLine({ way, turnMs, turnsPerSecond, ...cell }: Cell): string
   });
 }
 
-export function targetLine({ what, reached, wanted, isMet }: Target): string {
-  return `${isMet ? "met   " : "missed"}  ${what}: ${reached.toFixed(2)} times (${wanted})`;
+export function targetLine({ what, reached, wanted, isMet, limit }: Target): string {
+  const told = `${isMet ? "met   " : "missed"}  ${what}: ${reached.toFixed(2)} times (${wanted})`;
+  return isMet ? told : `${told}\n        what limits it: ${limit}`;
 }
 
 function line(columns: readonly string[]): string {
