@@ -278,14 +278,14 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         expect((await other.get(["a"]))[0]?.value).toBe("2");
       });
 
-      it("keep 240 of 240 events of contended writers", async () => {
+      it("keep 240 of 240 events of contended writers", { timeout: 90_000 }, async () => {
         const stores = [store, await open()];
         const names = Array.from({ length: 8 }, (_, index) => `w${index}`);
         await Promise.all(names.map((name, index) => contend(stores[index % 2] as Store, name, 30)));
         await expectAll(names, 30);
       });
 
-      it("of two processes keep 240 of 240 events of contended writers", async ({ skip }) => {
+      it("of two processes keep 240 of 240 events of contended writers", { timeout: 90_000 }, async ({ skip }) => {
         const { setting } = place;
         if (!setting) return skip("no other process can open it");
         const children = ["p", "q"].map((name) =>
