@@ -2,7 +2,10 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/log.ts";
 import { openStore } from "../../../src/session/store/open-store.ts";
+import { postgresPlace, redisPlace } from "../../support/store-places.ts";
+import { postgresServer, redisServer } from "../../support/test-servers.ts";
 
 describe("The setting of a store", () => {
   let directory: string;
@@ -54,6 +57,26 @@ describe("The setting of a store", () => {
       });
       await expect(refused).rejects.not.toThrow("hidden");
     }
+  });
+
+  it.skipIf(postgresServer.missing)("names a PostgreSQL database by its address", async () => {
+    const place = await postgresPlace();
+    for (const setting of [place.setting, place.setting.replace("postgres:", "postgresql:")]) {
+      const store = await openStore(setting, { log: silentLogger });
+      expect(store.description).toMatch(/^PostgreSQL at /);
+      await store.close();
+    }
+    await place.remove();
+  });
+
+  it.skipIf(redisServer.missing)("names a Redis or Valkey server by its address", async () => {
+    const place = await redisPlace();
+    for (const setting of [place.setting, place.setting.replace("redis:", "valkey:")]) {
+      const store = await openStore(setting, { log: silentLogger });
+      expect(store.description).toMatch(/^Redis at /);
+      await store.close();
+    }
+    await place.remove();
   });
 
   it("that names a file which cannot be opened is an error of the store", async () => {
