@@ -128,10 +128,8 @@ class PostgresDatabase implements Database {
   }
 
   async list({ from, after, end, limit }: KeyRange): Promise<string[]> {
-    const rows = await this.#ask(
-      keysSql,
-      [from, after, end].map((key) => this.#physical(key) as unknown).concat(limit),
-    );
+    const range = [this.#physical(from), this.#physical(after), this.#physical(end), limit];
+    const rows = await this.#look(keysSql, range);
     return rows.map((row) => this.#logical(row["key"]));
   }
 
