@@ -24,14 +24,16 @@ export function savingOf(
   const end = ended && plainJson(ended, "ended");
   const added = checkNewEvents(given);
   const known = given.events.filter((event) => event.seq !== undefined);
-  const first = (known.at(-1)?.seq ?? given.earlier - 1) + 1;
-  const events = added.map((event, index) => deepFreeze({ ...event, seq: first + index }));
   return async (control) => {
     if (run) checkRun(sessionId, control, run);
     else if (control?.run && !(await ownership.isAbandoned(control.run))) {
       throw new StaleSessionError(sessionId, "a run is working on it");
     }
     const before = control ?? newControl(randomId());
+    // Only a run's save may be one that was made already. Any other comes behind all that is there, also behind what it
+    // was given without.
+    const first = run ? (known.at(-1)?.seq ?? given.earlier - 1) + 1 : before.count;
+    const events = added.map((event, index) => deepFreeze({ ...event, seq: first + index }));
     // Nobody but the run adds events, and what others change under it leaves their number as it is.
     const stored = run ? await howManyStored(store, sessionId, before, events, first) : 0;
     if (stored === "moved") return "moved";

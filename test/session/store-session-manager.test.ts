@@ -161,6 +161,16 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       expect(await sessions.get("s")).toBeUndefined();
     });
 
+    it("behind all that is there, also by who gives only some of it, or nothing, along with what is new", async () => {
+      const one = await sessions.save(withEvents(await sessions.create({ sessionId: "s" }), asked("one"), said("two")));
+      const three = await sessions.save({ ...one, events: [asked("three", "u")] });
+      const shortened = { ...three, events: [...one.events.slice(0, 1), said("four", "u")] };
+      await sessions.save(shortened);
+      for (const manager of [sessions, await another()]) {
+        expect(texts(await manager.get("s"))).toEqual(["one", "two", "three", "four"]);
+      }
+    });
+
     it("by one of two writers: the stale one is refused, and nothing of it is stored", async () => {
       const read = await sessions.create({ sessionId: "s" });
       const other = await another();
