@@ -8,6 +8,8 @@ export interface GuardedRows {
 /** SQLite takes 32,766 parameters; so many rows, and what guards them, stay below it. */
 const maxParameterRows = 8000;
 
+const furtherRows = " UNION ALL SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)";
+
 /**
  * The one statement that writes: the rows of all commits whose guard still holds, inserted or replaced; gives the keys
  * that were written. One statement is one transaction and one sync of the disk.
@@ -18,7 +20,9 @@ const maxParameterRows = 8000;
 export function commitStatement(commits: readonly GuardedRows[]): { sql: string; parameters: unknown[] } {
   const guards = commits.map(({ key, was }, commit) => [commit, key, was ?? null]);
   const rows = commits.flatMap((each, commit) => each.rows.map(([key, value]) => [commit, key, value ?? ""]));
-  const direct = rows.slice(0, maxParameterRows);
+  const [direct, further] = [rows.slice(0, maxParameterRows), rows.slice(maxParameterRows)];
+  // Hardly any commit has such, and each statement is compiled anew: without it a third faster.
+  const isLong = further.length > 0;
   const sql = `
 WITH
   guard (id, key, was) AS (VALUES ${tuples(guards.length)}),
@@ -26,13 +30,13 @@ WITH
     SELECT guard.id FROM guard LEFT JOIN keyv ON keyv.key = guard.key WHERE keyv.value IS guard.was
   ),
   direct (id, key, value) AS (VALUES ${tuples(direct.length)}),
-  further (id, key, value) AS (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)),
-  put (id, key, value) AS (SELECT * FROM direct UNION ALL SELECT * FROM further)
+  put (id, key, value) AS (SELECT * FROM direct${isLong ? furtherRows : ""})
 INSERT INTO keyv (key, value)
 SELECT put.key, put.value FROM put JOIN won ON won.id = put.id WHERE true
 ON CONFLICT (key) DO UPDATE SET value = excluded.value
 RETURNING key`;
-  return { sql, parameters: [...guards.flat(), ...direct.flat(), JSON.stringify(rows.slice(maxParameterRows))] };
+  const parameters = [...guards.flat(), ...direct.flat()];
+  return { sql, parameters: isLong ? [...parameters, JSON.stringify(further)] : parameters };
 }
 
 /** Temporary: they belong to the connection, and leave the file's schema to Keyv. */
