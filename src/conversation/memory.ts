@@ -32,7 +32,9 @@ export interface Memory {
 
 /** Ids of messages, the newest first. */
 export interface Heard {
-  /** What people said to it. */
+  /** What people said to it and what has not begun to be answered. */
+  readonly waiting: readonly string[];
+  /** What else people said to it. */
   readonly said: readonly string[];
   /** What was said around it. */
   readonly nearby: readonly string[];

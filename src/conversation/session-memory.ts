@@ -75,7 +75,8 @@ export class SessionMemory implements Memory {
     } catch (error) {
       if (!hasCode(error, "SESSION_NOT_FOUND")) throw error;
     }
-    return { said, nearby };
+    const waiting = await this.#sessions.waiting(sessionId);
+    return { waiting: waiting.toReversed(), said, nearby };
   }
 
   /** Calls that bring such a message come to nothing. Those that are at the store are waited for: it has them then. */

@@ -64,6 +64,11 @@ export class Continuity {
     this.#gate.pass(message.channelId, message.id, () => this.#plan.hear(message));
   }
 
+  /** Resolves when what was missed until now is caught up with, or could not be. */
+  get caughtUp(): Promise<void> {
+    return this.#caughtUp;
+  }
+
   /** Whether nothing is missing: every connection stands, and what was missed on it is caught up with. */
   isWhole(): boolean {
     const { client } = this.#plan;

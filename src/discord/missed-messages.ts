@@ -2,6 +2,7 @@ import type { Message } from "discord.js";
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
 import { isChannelGone, isPermissionMissing } from "./discord-error.ts";
+import { fromEdit } from "./from-discord.ts";
 import { goneMessages } from "./gone-messages.ts";
 import { type HistoryReader, pageSize } from "./history-reader.ts";
 import { sessionOf } from "./place.ts";
@@ -59,8 +60,8 @@ export class MissedMessages {
       }
       for (const message of messages.filter(isUnanswered).reverse()) {
         // Its thread has its id. Whatever else is known is found out at the door, but not before the thread is asked for.
-        const { said } = await memory.heard(sessionOf(message.id));
-        if (!said.includes(message.id)) missed.push(message);
+        const { waiting, said } = await memory.heard(sessionOf(message.id));
+        if (!waiting.includes(message.id) && !said.includes(message.id)) missed.push(message);
       }
     });
     return missed;
@@ -68,7 +69,8 @@ export class MissedMessages {
 
   /**
    * Messages on the last page of a known conversation that its session does not know, from this id on, oldest first.
-   * What the session knows and is gone from the page is erased; a conversation whose place is gone is forgotten.
+   * What the session knows and is gone from the page is erased, what waits and was edited is reworded; a conversation
+   * whose place is gone is forgotten.
    */
   async inConversation({ channel: id, sessionId }: KnownPlace, from: string): Promise<Message[]> {
     const { memory, reader, isUnanswered } = this.#plan;
@@ -83,12 +85,20 @@ export class MissedMessages {
         const channel = await reader.open(id);
         if (!channel) return;
         // Before the page is read: what comes in between is not on it, and not gone either.
-        const { said, nearby } = await memory.heard(sessionId);
+        const { waiting, said, nearby } = await memory.heard(sessionId);
         const page = await reader.page(channel);
         const ids = page.map((message) => message.id);
-        const gone = goneMessages([...said, ...nearby], { channel: id, ids, isWhole: page.length < pageSize });
+        const gone = goneMessages([...waiting, ...said, ...nearby], {
+          channel: id,
+          ids,
+          isWhole: page.length < pageSize,
+        });
         if (gone.length > 0) this.#erasedIn += await memory.erase(gone);
-        const known = new Set(said);
+        for (const message of page) {
+          const isReworded = message.editedTimestamp && waiting.includes(message.id);
+          if (isReworded) await memory.amend(fromEdit(message));
+        }
+        const known = new Set([...waiting, ...said]);
         const isMissed = (message: Message) => compareIds(message.id, from) >= 0 && !known.has(message.id);
         missed = page.filter((message) => isMissed(message) && isUnanswered(message)).reverse();
       },

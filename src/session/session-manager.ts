@@ -158,6 +158,8 @@ export interface SessionManager {
    * that wait and no run. At most the first 1000 that are nobody's. For the start of a process.
    */
   unfinished(): Promise<string[]>;
+  /** The ids of the inputs that wait in a session for their turn, oldest first; none if there is no such session. */
+  waiting(sessionId: string): Promise<readonly string[]>;
   /**
    * From now on `listener` is told, after every beat of this process, which sessions somebody must take up: those of
    * a process that died or said goodbye while this one is there. Told again, ever more rarely, while it stays so.

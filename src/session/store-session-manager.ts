@@ -211,6 +211,11 @@ class StoreSessionManager implements SessionManager {
     throw sessionNotFound(to);
   }
 
+  async waiting(sessionId: string): Promise<readonly string[]> {
+    this.#check(sessionId);
+    return this.#changes.read(sessionId, async (control) => ({ result: control?.waiting.map(({ id }) => id) ?? [] }));
+  }
+
   async places(prefix: string): Promise<string[]> {
     this.#checkOpen();
     return placesWith(this.#parts.store, prefix);

@@ -243,15 +243,27 @@ describe("what is known of a conversation", () => {
     await read(conversation.handle(says("m2", "two")));
     await read(conversation.handle(says("m3", "three")));
     await eventually(async () =>
-      expect(await conversation.memory.heard("room")).toEqual({ said: ["m3", "m2", "m1"], nearby: ["c1"] }),
+      expect(await conversation.memory.heard("room")).toEqual({
+        waiting: [],
+        said: ["m3", "m2", "m1"],
+        nearby: ["c1"],
+      }),
     );
     await conversation.memory.erase(["m2"]);
-    expect(await conversation.memory.heard("room")).toEqual({ said: ["m3", "m1"], nearby: ["c1"] });
+    expect(await conversation.memory.heard("room")).toEqual({ waiting: [], said: ["m3", "m1"], nearby: ["c1"] });
+  });
+
+  test("is what waits for its turn, too", async () => {
+    const { conversation, sessions } = await conversationRoom([]);
+    const content = "hello";
+    await sessions.take("room", { id: "m1", content }, { create: true, start: false });
+    await sessions.take("room", { id: "m2", content }, { start: false });
+    expect(await conversation.memory.heard("room")).toEqual({ waiting: ["m2", "m1"], said: [], nearby: [] });
   });
 
   test("is nothing, of one that never was", async () => {
     const { conversation } = await conversationRoom([]);
-    expect(await conversation.memory.heard("nowhere")).toEqual({ said: [], nearby: [] });
+    expect(await conversation.memory.heard("nowhere")).toEqual({ waiting: [], said: [], nearby: [] });
   });
 
   test("is bounded", async () => {

@@ -4,6 +4,7 @@ import type { Memory } from "../../src/conversation/memory.ts";
 import type { HistoryReader } from "../../src/discord/history-reader.ts";
 import { MissedMessages } from "../../src/discord/missed-messages.ts";
 import { knownMemory } from "./support/known-memory.ts";
+import { delivered, ids, knownClient } from "./support/known-world.ts";
 import { logLines } from "./support/log-lines.ts";
 import { refusal } from "./support/refusal.ts";
 
@@ -44,6 +45,7 @@ describe("what was missed in a channel", () => {
   it("are the calls since then that no session knows, oldest first", async () => {
     const { reader, asked } = channelOf([1, 2, 3, 4, 5, 6]);
     const heard: Memory["heard"] = async (sessionId) => ({
+      waiting: [],
       said: sessionId === `discord:${id(5)}` ? [id(5)] : [],
       nearby: [id(6)],
     });
@@ -80,7 +82,7 @@ describe("what was missed in a channel", () => {
 describe("what was missed in a conversation", () => {
   it("is what its session does not know, also if it stood nearby, and not what is too old", async () => {
     const { reader } = channelOf([1, 2, 3, 4, 5, 6]);
-    const heard = async () => ({ said: [id(5), id(2)], nearby: [id(4)] });
+    const heard = async () => ({ waiting: [id(5)], said: [id(2)], nearby: [id(4)] });
     const { messages, memory } = missed(reader, { heard }, (message) => number(message) !== 6);
     expect((await messages.inConversation(place, id(3))).map(number)).toEqual([3, 4]);
     expect(memory.erase).not.toHaveBeenCalled();
@@ -89,11 +91,27 @@ describe("what was missed in a conversation", () => {
 
   it("and what is gone from it is erased, words and what stood nearby", async () => {
     const { reader } = channelOf([1, 3, 5]);
-    const heard = async () => ({ said: [id(6), id(5), id(2), id(0)], nearby: [id(4), id(-5)] });
+    const heard = async () => ({ waiting: [id(6)], said: [id(5), id(2), id(0)], nearby: [id(4), id(-5)] });
     const { messages, memory } = missed(reader, { heard, erase: async () => 2 });
     await messages.inConversation(place, id(5));
     expect(memory.erase.mock.calls).toEqual([[[id(6), id(2), id(4)]]]);
     expect(messages.erasedIn).toBe(2);
+  });
+
+  it("and what waits for its turn and was edited meanwhile is reworded, and nothing else", async () => {
+    const client = knownClient();
+    const edited = { edited_timestamp: "2026-11-30T01:00:00.000Z" };
+    const [begun, untouched, reworded] = [
+      delivered(client, ids.general, "old words", edited),
+      delivered(client, ids.general, "as it was"),
+      delivered(client, ids.general, "other words", edited),
+    ];
+    const page = async () => [reworded, untouched, begun];
+    const { reader } = channelOf([]);
+    const heard = async () => ({ waiting: [reworded.id, untouched.id], said: [begun.id], nearby: [] });
+    const { messages, memory } = missed({ open: reader.open, page } as unknown as HistoryReader, { heard });
+    expect(await messages.inConversation(place, id(0))).toEqual([]);
+    expect(memory.amend.mock.calls).toMatchObject([[{ id: reworded.id, text: "other words" }]]);
   });
 
   it("asks the session before the page is read: what comes in between is not taken for gone", async () => {
@@ -110,7 +128,7 @@ describe("what was missed in a conversation", () => {
       {
         heard: async () => {
           order.push("session");
-          return { said: [], nearby: [] };
+          return { waiting: [], said: [], nearby: [] };
         },
       },
     );

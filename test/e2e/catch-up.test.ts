@@ -141,6 +141,32 @@ describe("after a downtime", () => {
     expect((await Promise.all(files)).join()).not.toMatch(/quixotically|sesquipedalian/);
   });
 
+  it("what waited for its turn when the process died is answered as it is by then: reworded, or not at all", async () => {
+    const busy = gate();
+    const model = answeringModel(({ questions }) => {
+      const text = `heard: ${questions.join(" | ")}`;
+      return questions[0] === "a long one" ? busy.opened.then(() => text) : Promise.resolve(text);
+    });
+    const house = await openHouse({ model });
+    const { sandbox } = house;
+    const first = await house.start();
+    const thread = await opensThread(sandbox, sandbox.owner, "one");
+    sandbox.owner.says(thread, "a long one");
+    await vi.waitUntil(() => model.shown.length === 2);
+    const taken = sandbox.owner.says(thread, "the word is quixotically");
+    const reworded = sandbox.owner.says(thread, "tomorow?");
+    await vi.waitUntil(async () => (await first.sessions.waiting(`discord:${thread.id}`)).length === 2);
+    await first.crash();
+    sandbox.owner.deletes(taken);
+    sandbox.owner.edits(reworded, "tomorrow?");
+    busy.open();
+    const second = await house.start();
+    await sandbox.until(() => botTexts(sandbox, thread).includes("heard: tomorrow?"));
+    await second.quiet();
+    expect(botTexts(sandbox, thread)).toEqual(["heard: one", "heard: a long one", "heard: tomorrow?"]);
+    expect(model.shown.map(({ prompt }) => prompt).join()).not.toMatch(/quixotically|tomorow/);
+  });
+
   it("a call whose thread was opened, and that then was lost, is answered there, before what was said in the thread", async () => {
     const never = gate();
     const house = await openHouse({ model: echo() });

@@ -27,7 +27,7 @@ const nothingKnown: Memory = {
   forgetPlace: async () => 0,
   places: async () => [],
   sessionsIn: async () => [],
-  heard: async () => ({ said: [], nearby: [] }),
+  heard: async () => ({ waiting: [], said: [], nearby: [] }),
 };
 
 const echo = () => answeringModel(({ questions }) => `heard: ${questions.join(" | ")}`);

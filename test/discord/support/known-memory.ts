@@ -10,6 +10,6 @@ export function knownMemory(knows: Partial<Memory> = {}) {
     forgetPlace: vi.fn(knows.forgetPlace ?? (async () => 0)),
     places: vi.fn(knows.places ?? (async () => [])),
     sessionsIn: vi.fn(knows.sessionsIn ?? (async () => [])),
-    heard: vi.fn(knows.heard ?? (async () => ({ said: [], nearby: [] }))),
+    heard: vi.fn(knows.heard ?? (async () => ({ waiting: [], said: [], nearby: [] }))),
   } satisfies Memory;
 }
