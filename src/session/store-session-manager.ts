@@ -1,3 +1,4 @@
+// One thing although long: every method only says which decision is made on which session.
 import { sessionExists, sessionNotFound, ThreadkeeperError } from "../errors.ts";
 import { silentLogger } from "../log.ts";
 import { checkInput, checkPlaces } from "./check-input.ts";
