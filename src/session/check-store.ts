@@ -1,6 +1,7 @@
 import { hasCode, toThreadkeeperError } from "../errors.ts";
 import { type Control, openUnder } from "./control.ts";
 import { parseNaive } from "./naive-session.ts";
+import { isOlder } from "./session-format.ts";
 import { parseSaidKey, saidKeys } from "./session-index.ts";
 import {
   controlKey,
@@ -39,10 +40,10 @@ export async function* checkStore(store: Store): AsyncGenerator<Finding> {
   const controls = new Map<string, Control | undefined>();
   for await (const sessionId of sessionIds(store)) {
     if (controls.has(sessionId)) continue;
-    const { control, findings } = await checkControl(store, sessionId);
+    const { control, isOlder, findings } = await checkControl(store, sessionId);
     controls.set(sessionId, control);
     yield* findings;
-    if (control) yield* checkEvents(store, sessionId, control);
+    if (control) yield* checkEvents(store, sessionId, control, isOlder);
   }
   for await (const page of keyPages(store, "event/")) yield* checkOrphans(page, controls, "an event");
   for await (const page of keyPages(store, "summary/")) yield* checkOrphans(page, controls, "a summary");
@@ -58,6 +59,8 @@ export async function* checkStore(store: Store): AsyncGenerator<Finding> {
 
 interface Checked {
   readonly control: Control | undefined;
+  /** It has no rows yet by which it is found: it gets them when it is used next. */
+  readonly isOlder?: boolean;
   readonly findings: readonly Finding[];
 }
 
@@ -76,13 +79,18 @@ async function checkControl(store: Store, sessionId: string): Promise<Checked> {
     if (owner !== undefined && !open)
       findings.push(about(sessionId, "has work to do, and is not in the list of those"));
     if (control.run && !present) findings.push(about(sessionId, `has a run of a process that is gone; ${later}`));
-    return { control, findings };
+    return { control, isOlder: isOlder(stored.value), findings };
   } catch (error) {
     return { control: undefined, findings: [{ sessionId, message: sentence(error) }] };
   }
 }
 
-async function* checkEvents(store: Store, sessionId: string, { count }: Control): AsyncGenerator<Finding> {
+async function* checkEvents(
+  store: Store,
+  sessionId: string,
+  { count }: Control,
+  isOlder = false,
+): AsyncGenerator<Finding> {
   for (let from = 0; from < count; from += 256) {
     const seqs = Array.from({ length: Math.min(256, count - from) }, (_, index) => from + index);
     const values = await store.get(seqs.map((seq) => eventKey(sessionId, seq)));
@@ -92,7 +100,7 @@ async function* checkEvents(store: Store, sessionId: string, { count }: Control)
         const { event, large } = parseEvent(sessionId, seq, values[index]?.value);
         for (const n of large.keys())
           rows.push({ key: largeKey(sessionId, seq, n), message: `large value ${n} of event ${seq}` });
-        for (const key of saidKeys(sessionId, event))
+        for (const key of isOlder ? [] : saidKeys(sessionId, event))
           rows.push({ key, message: `the row by which event ${seq} is found` });
       } catch (error) {
         yield { sessionId, message: sentence(error) };

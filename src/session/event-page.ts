@@ -25,3 +25,20 @@ export async function wholeEvents(
   const whole = read && (await readLarge(store, sessionId, revision, read));
   return whole?.map(({ event }) => event);
 }
+
+/** The first `count` events, whole, where all of them have to be in memory at once. `undefined` as above. */
+export async function firstEvents(
+  store: Store,
+  sessionId: string,
+  revision: string,
+  count: number,
+): Promise<SessionEvent[] | undefined> {
+  const events: SessionEvent[] = [];
+  for (let from = 0; from < count; from += pageSize) {
+    const seqs = seqsBetween(from, Math.min(from + pageSize, count));
+    const page = await wholeEvents(store, sessionId, revision, seqs);
+    if (!page) return undefined;
+    events.push(...page);
+  }
+  return events;
+}

@@ -2,9 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { hasCode, sessionNotFound, ThreadkeeperError } from "../errors.ts";
 import { Lanes } from "../lanes.ts";
 import { type Control, newControl, openUnder } from "./control.ts";
+import { firstEvents } from "./event-page.ts";
 import { parseNaive } from "./naive-session.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type { SessionEvent } from "./session-event.ts";
+import { isOlder } from "./session-format.ts";
 import { hourOf, indexed } from "./session-index.ts";
 import {
   controlKey,
@@ -47,8 +49,8 @@ interface Found {
   /** The version of the control's key; `undefined`: there is none. */
   readonly version: string | undefined;
   readonly control: Control | undefined;
-  /** What a plain Keyv kept the session as, which goes with the first write. */
-  readonly naive?: { readonly events: readonly SessionEvent[] } | undefined;
+  /** It is kept as a plain Keyv or an older program kept it, with these events. */
+  readonly older?: { readonly events: readonly SessionEvent[] } | undefined;
 }
 
 interface ChangeOptions {
@@ -111,10 +113,11 @@ export class SessionChanges {
         if (attempt > 1) await pause(Math.random() * Math.min(2 ** attempt, 50));
         const isMemory = remembered !== undefined && attempt === 0;
         const found = isMemory ? remembered : await this.#find(sessionId, options);
-        const step = found.naive ? moveIn(found) : await this.#ask(decide, found.control, isMemory);
+        if (found === "moved") continue;
+        const step = found.older ? moveIn(found) : await this.#ask(decide, found.control, isMemory);
         if (step === "moved" || (isMemory && step.next === undefined)) continue;
         const done = step.next === undefined || (await this.#commit(sessionId, found, step));
-        if (done && !found.naive) return step.result as T;
+        if (done && !found.older) return step.result as T;
       }
       throw new ThreadkeeperError("STORE_BUSY", `changed ${maxAttempts} times under one call`);
     } catch (error) {
@@ -122,15 +125,22 @@ export class SessionChanges {
     }
   }
 
-  async #find(sessionId: string, { evenIfDamaged = false }: ChangeOptions): Promise<Found> {
+  async #find(sessionId: string, { evenIfDamaged = false }: ChangeOptions): Promise<Found | "moved"> {
     const keys = [controlKey(sessionId), summaryKey(sessionId), sessionId];
     const [stored, summary, naive] = await this.#store.get(keys);
     const known = this.#cache.control(sessionId);
     if (stored && stored.version === known?.version) return known;
     try {
-      if (stored)
-        return { version: stored.version, control: parseControl(sessionId, stored.value, { summary: summary?.value }) };
-      return { version: undefined, ...(naive ? parseNaive(sessionId, naive.value) : { control: undefined }) };
+      if (!stored && naive) {
+        const { control, naive: older } = parseNaive(sessionId, naive.value);
+        return { version: undefined, control, older };
+      }
+      if (!stored) return { version: undefined, control: undefined };
+      const { version } = stored;
+      const control = parseControl(sessionId, stored.value, { summary: summary?.value });
+      if (!isOlder(stored.value)) return { version, control };
+      const events = await firstEvents(this.#store, sessionId, control.revision, control.count);
+      return events ? { version, control, older: { events } } : "moved";
     } catch (error) {
       if (!evenIfDamaged || !hasCode(error, "STORE_CORRUPT")) throw error;
       return { version: stored?.version, control: newControl("") };
@@ -146,13 +156,13 @@ export class SessionChanges {
     }
   }
 
-  async #commit(sessionId: string, { version: was, control, naive }: Found, step: Step<unknown>): Promise<boolean> {
+  async #commit(sessionId: string, { version: was, control, older }: Found, step: Step<unknown>): Promise<boolean> {
     const { next, events = [], replaced = [], remove = [], forget = false } = step;
     const key = controlKey(sessionId);
     const put = new Map<string, string>();
     const gone = new Set(remove);
     if (was === undefined && control) gone.add(sessionId);
-    const before = naive ? undefined : control;
+    const before = older ? undefined : control;
     const wasOpen = before && openUnder(before);
     const isOpen = next ? openUnder(next) : undefined;
     if (wasOpen && wasOpen !== isOpen) gone.add(openKey(wasOpen, sessionId));
@@ -191,9 +201,12 @@ export class SessionChanges {
   }
 }
 
-/** A session as a plain Keyv keeps it becomes one of ours before anything else is decided on it. */
-function moveIn({ control, naive }: Found): Step<undefined> {
-  return { next: control as Control, events: naive?.events ?? [], result: undefined };
+/**
+ * A session as a plain Keyv or an older program kept it becomes one of today's, with all rows that it should have, before
+ * anything else is decided on it.
+ */
+function moveIn({ control, older }: Found): Step<undefined> {
+  return { next: control as Control, events: older?.events ?? [], result: undefined };
 }
 
 /** A failure of the store says in which session and in which store. */

@@ -3,6 +3,11 @@ import type { Json, JsonObject } from "./plain-json.ts";
 /** The format in which every record is written. An older one is upgraded when it is read, a newer one refused. */
 export const format = 2;
 
+/** Whether a record that could be read is of an older format. Of all records it is what they begin with. */
+export function isOlder(text: string | undefined): boolean {
+  return Number(/^\{"format":(\d+)/.exec(text ?? "")?.[1]) < format;
+}
+
 /** Makes a record of one format what the next one would have written. Pure; leaves alone what it does not know. */
 type Upgrade = (record: JsonObject) => JsonObject;
 

@@ -9,7 +9,7 @@
  *     said/…, place/…, user/…, speaker/…   by what a session is found: see `session-index.ts`
  *     open/<owner>/<session>     the session has a run of this owner, or inputs that wait ("-": no run)
  *     owner/<owner>              a process that is there: which one, and its newest beat
-^ *     alive/last                 when a process was last there and listening
+ *     alive/last                 when a process was last there and listening
  *
  * The slash stands in no session id, so no prefix of one session matches another's keys, and a bare session id is free
  * for what a plain Keyv may have kept there (`naive-session.ts`).

@@ -1,6 +1,6 @@
 import { ThreadkeeperError } from "../errors.ts";
 import { type Control, openUnder } from "./control.ts";
-import { pageSize, seqsBetween, wholeEvents } from "./event-page.ts";
+import { firstEvents } from "./event-page.ts";
 import { parseNaive } from "./naive-session.ts";
 import type { JsonObject } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
@@ -45,7 +45,7 @@ export async function readWholeSession(store: Store, sessionId: string): Promise
       return { sessionId, record: portable(control), events: kept.events };
     }
     const control = parseControl(sessionId, stored.value, { summary: summary?.value });
-    const events = await allEvents(store, sessionId, control);
+    const events = await firstEvents(store, sessionId, control.revision, control.count);
     if (events) return { sessionId, record: portable(control), events };
   }
   throw new ThreadkeeperError("STORE_BUSY", `session ${sessionId} changes all the time: stop the bot, and try again`, {
@@ -92,15 +92,4 @@ export function controlFrom(sessionId: string, record: JsonObject, count: number
 function portable({ revision: _revision, saves: _saves, count: _count, active, ...control }: Control): JsonObject {
   const kept = { format, ...control, ...(active && { active: { hour: active.hour, users: [] } }) };
   return JSON.parse(JSON.stringify(kept));
-}
-
-async function allEvents(store: Store, sessionId: string, control: Control): Promise<SessionEvent[] | undefined> {
-  const events: SessionEvent[] = [];
-  for (let from = 0; from < control.count; from += pageSize) {
-    const seqs = seqsBetween(from, Math.min(from + pageSize, control.count));
-    const page = await wholeEvents(store, sessionId, control.revision, seqs);
-    if (!page) return undefined;
-    events.push(...page);
-  }
-  return events;
 }
