@@ -4,7 +4,7 @@
  * of the rounds, so that what disturbs the machine disturbs all alike.
  *
  *     npm run bench                        ours beside one value per session, as Keyv is mostly used (about a minute)
- *     npm run bench -- sessions            and beside hand-written rows, with the targets (some minutes)
+ *     npm run bench -- sessions            and beside hand-written rows, with the targets (about five minutes, 9 GB)
  *     npm run bench -- sessions --quick    shorter files, fewer rounds
  *     npm run bench -- sessions --json     one JSON object a row
  *
@@ -67,7 +67,7 @@ function planFor(ways: readonly WayId[], lengths: readonly number[], atOnce: rea
     ways,
     lengths,
     atOnce,
-    rounds: options.quick ? 5 : 11,
+    rounds: options.quick ? 5 : 9,
     mostEvents: (way) => Math.min(wayKinds[way].mostEvents, options.quick ? 640_000 : Infinity),
     onCells: (cells) => {
       for (const cell of cells) console.log(options.json ? jsonLine(cell) : tableLine(cell));
