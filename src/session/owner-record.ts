@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { JsonObject } from "./plain-json.ts";
 import { isRunning } from "./running-process.ts";
@@ -6,7 +6,7 @@ import { formatRecord } from "./session-record.ts";
 
 /** What tells one process from all others. */
 export interface ProcessMark {
-  /** The machine, and on it the container: wherever the same number means the same process. */
+  /** The machine since it was started, and on it the container: wherever the same number means the same process. */
   readonly host: string;
   readonly pid: number;
   /** When it started, in milliseconds of the machine's own monotonic clock, which no clock change moves. */
@@ -14,7 +14,7 @@ export interface ProcessMark {
 }
 
 export const thisProcess: ProcessMark = {
-  host: [hostname(), ...processNumbers()].join(" "),
+  host: [hostname(), ...boot(), ...processNumbers()].join(" "),
   pid: process.pid,
   start: Math.round(Number(process.hrtime.bigint()) / 1e6 - process.uptime() * 1000),
 };
@@ -40,6 +40,15 @@ export function isDead({ host, pid, start }: JsonObject, here: ProcessMark): boo
   // A restarted container gives its process the number that the dead one had.
   if (pid === here.pid) return Math.abs(start - here.start) >= 1000;
   return !isRunning(pid);
+}
+
+/** Two machines made from one image may have the same name, and both give out the same numbers. */
+function boot(): string[] {
+  try {
+    return [readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()];
+  } catch {
+    return [];
+  }
 }
 
 /** Two containers may have the same host name, and then the same numbers for different processes. */

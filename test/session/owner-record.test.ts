@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { formatOwner, isDead, thisProcess } from "../../src/session/owner-record.ts";
 
@@ -32,6 +34,13 @@ describe("A process that wrote a record", () => {
     expect(isDead({ ...thisProcess, host: "elsewhere", pid: 999_999_999 }, thisProcess)).toBe(false);
     expect(isDead({ ...thisProcess, pid: thisProcess.pid + 1 }, thisProcess)).toBe(false);
     kill.mockRestore();
+  });
+
+  it.runIf(process.platform === "linux")("is not known to be dead on a machine that has this one's name", () => {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    expect(thisProcess.host).toContain(boot);
+    const host = thisProcess.host.replace(boot, randomUUID());
+    expect(isDead({ ...thisProcess, host, pid: 999_999_999 }, thisProcess)).toBe(false);
   });
 
   it("is not known to be dead if the record says something odd, and no group of processes is asked for", () => {
