@@ -13,28 +13,42 @@ import type { Store } from "./store/store.ts";
  * its error is thrown when all the others are done.
  */
 export async function eraseWords(store: Store, changes: SessionChanges, ids: readonly string[]): Promise<string[]> {
-  const idsIn = new Map<string, Set<string>>();
-  for (const id of new Set(ids)) {
-    for await (const page of keyPages(store, saidPrefix(id))) {
-      for (const { sessionId } of page.map(parseSaidKey)) {
-        idsIn.set(sessionId, (idsIn.get(sessionId) ?? new Set()).add(id));
-      }
-    }
-  }
+  const seen = new Set<string>();
   const changed: string[] = [];
   const errors: unknown[] = [];
-  for (const [sessionId, said] of idsIn) {
-    try {
-      const erased = await changes.change<boolean>(sessionId, async (control) =>
-        control ? eraseIn(store, sessionId, control, said) : { result: false },
-      );
-      if (erased) changed.push(sessionId);
-    } catch (error) {
-      errors.push(error);
+  // Looked for again when they are gone where they were: one of those sessions may have been forked before that.
+  for (let found = await findWords(store, ids); found.size > 0; found = await findWords(store, ids, seen)) {
+    for (const [sessionId, said] of found) {
+      seen.add(sessionId);
+      try {
+        const erased = await changes.change<boolean>(sessionId, async (control) =>
+          control ? eraseIn(store, sessionId, control, said) : { result: false },
+        );
+        if (erased) changed.push(sessionId);
+      } catch (error) {
+        errors.push(error);
+      }
     }
   }
   if (errors.length > 0) throw errors[0];
   return changed.sort();
+}
+
+/** Which of these ids are said in which sessions, but for those that were `seen`. */
+async function findWords(
+  store: Store,
+  ids: readonly string[],
+  seen: ReadonlySet<string> = new Set(),
+): Promise<Map<string, Set<string>>> {
+  const idsIn = new Map<string, Set<string>>();
+  for (const id of new Set(ids)) {
+    for await (const page of keyPages(store, saidPrefix(id))) {
+      for (const { sessionId } of page.map(parseSaidKey)) {
+        if (!seen.has(sessionId)) idsIn.set(sessionId, (idsIn.get(sessionId) ?? new Set()).add(id));
+      }
+    }
+  }
+  return idsIn;
 }
 
 async function eraseIn(

@@ -202,11 +202,16 @@ class StoreSessionManager implements SessionManager {
     this.#check(sessionId);
     this.#check(to);
     const lying = places && checkPlaces(places);
-    await this.#changes.change<void>(to, async (existing) => {
-      if (existing) throw sessionExists(to);
-      const source = await this.#changes.control(sessionId);
-      return forkSession(this.#parts.store, sessionId, source, { turn, places: lying });
-    });
+    for (let isCopy = false; !isCopy; ) {
+      const copied = await this.#changes.change<string>(to, async (existing) => {
+        if (existing) throw sessionExists(to);
+        const source = await this.#changes.control(sessionId);
+        return forkSession(this.#parts.store, sessionId, source, { turn, places: lying });
+      });
+      // What was erased there on the way must not live on here; of what is erased from now on, `erase` finds this one.
+      isCopy = await this.#changes.read(sessionId, async (source) => ({ result: source?.revision === copied }));
+      if (!isCopy) await this.delete(to);
+    }
     const made = await this.get(to);
     if (made) return made;
     throw sessionNotFound(to);

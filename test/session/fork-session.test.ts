@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventKey } from "../../src/session/session-record.ts";
+import { controlKey, eventKey } from "../../src/session/session-record.ts";
+import { FaultyStore } from "../support/faulty-store.ts";
 import { all, bob, input, runOf, SessionRoom } from "../support/session-room.ts";
+import { contents } from "../support/store-contract.ts";
 import { everyPlace } from "../support/store-places.ts";
 
 describe.each(everyPlace)("A fork of a session in $kind", ({ makePlace }) => {
@@ -36,6 +38,34 @@ describe.each(everyPlace)("A fork of a session in $kind", ({ makePlace }) => {
       fields: { sessionId: "s" },
     });
     expect(await room.sessions.get("f")).toBeUndefined();
+  });
+
+  it("has no words that are erased while it is made, nor a session that is forked while they are erased", async () => {
+    const secret = "the code is 4711";
+    await room.turn("s", input("1", { content: secret }));
+    await room.turn("s", input("2", { content: secret }));
+    const stores: FaultyStore[] = [];
+    /** Another process, in which something happens just before it moves a session for the first time. */
+    const processWith = async (sessionId: string, happens: () => Promise<unknown>) => {
+      const store = new FaultyStore(await room.place.open());
+      stores.push(store);
+      let pending: (() => Promise<unknown>) | undefined = happens;
+      const commit = store.commit.bind(store);
+      store.commit = async (change) => {
+        const due = change.key === controlKey(sessionId) ? pending : undefined;
+        if (due) pending = undefined;
+        await due?.();
+        return commit(change);
+      };
+      return room.another({ store });
+    };
+    const forking = await processWith("f", () => room.sessions.erase(["1"]));
+    const fork = await forking.fork("s", { sessionId: "f" });
+    expect(fork.events.map(({ erased = false }) => erased)).toEqual([true, false, false, false]);
+    const erasing = await processWith("s", () => room.sessions.fork("s", { sessionId: "g" }));
+    expect(await erasing.erase(["2"])).toEqual(["f", "g", "s"]);
+    expect(JSON.stringify(await contents(room.store))).not.toContain(secret);
+    for (const store of stores) await store.close();
   });
 
   it("never takes the place of another session, nor comes from none", async () => {
