@@ -13,8 +13,11 @@ export async function fork(
 ): Promise<NoticeReason> {
   if (!privileged) return { reason: "not-allowed", what: "fork" };
   const session = await sessions.get(sessionId, { maxBytes: 1 });
-  if (!session?.events.length) return { reason: "nothing-to-fork" };
+  const turn = session?.events.at(-1)?.turn;
+  if (turn === undefined) return { reason: "nothing-to-fork" };
   const opened = await open();
-  await sessions.fork(sessionId, { places, ...(opened.sessionId !== undefined && { sessionId: opened.sessionId }) });
+  // What is said here from now on is younger than the new place, where it would be looked for and taken for deleted.
+  const to = opened.sessionId === undefined ? {} : { sessionId: opened.sessionId };
+  await sessions.fork(sessionId, { turn, places, ...to });
   return { reason: "forked", to: opened.replyTo ?? replyTo };
 }

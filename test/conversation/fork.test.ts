@@ -44,6 +44,18 @@ describe("/fork", () => {
     expect(words(await read(conversation.handle(asked(), opens())))).toEqual(["notice failed SESSION_EXISTS"]);
   });
 
+  test("carries over what was said before its place was opened, and nothing of later", async () => {
+    const { conversation, sessions } = await conversationRoom([["one"], ["two"]]);
+    await read(conversation.handle(says("1", "before")));
+    const open = async () => {
+      await read(conversation.handle(says("2", "meanwhile")));
+      return { sessionId: "other", replyTo: {} };
+    };
+    expect(words(await read(conversation.handle(asked(), open)))).toEqual(["notice forked"]);
+    const ids = (await sessions.get("other"))?.events.filter(({ author }) => author).map(({ id }) => id);
+    expect(ids).toEqual(["1"]);
+  });
+
   test("makes a session without a name where nobody names one, told of in the same place", async () => {
     const { conversation, sessions } = await conversationRoom([["one"]]);
     await read(conversation.handle(says("1", "hello")));
