@@ -113,7 +113,8 @@ class DiscordBot implements Bot {
       apology,
     });
     const complaints = new Complaints(this.#painter, log);
-    this.#admission = new Admission({ complaints, allowedBots: new Set(plan.allowedBots), log });
+    const allowedBots = new Set(plan.allowedBots);
+    this.#admission = new Admission({ complaints, allowedBots, log });
     this.#threads = new Threads({ budget: this.#budget, complaints, log });
     this.#streams = new Streams(log);
     this.#continuity = new Continuity({
@@ -122,6 +123,7 @@ class DiscordBot implements Bot {
       budget: this.#budget,
       streams: this.#streams,
       catchUp: plan.catchUp,
+      allowedBots,
       isUnanswered: (message) => this.#admission.isUnanswered(message),
       hear: (message) => this.#hear(message),
       goesOn: () => this.#open,

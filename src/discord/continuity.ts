@@ -19,6 +19,8 @@ export interface ContinuityPlan {
   readonly streams: Streams;
   /** Absent: nothing is caught up with, and what went while nobody listened is not forgotten. */
   readonly catchUp: (CatchUpLimits & { readonly since: Date | undefined }) | undefined;
+  /** Ids of bots that are listened to like people. */
+  readonly allowedBots: ReadonlySet<string>;
   /** Whether a message of earlier can still want an answer. */
   readonly isUnanswered: (message: Message) => boolean;
   readonly hear: (message: Message) => void;
@@ -45,8 +47,8 @@ export class Continuity {
 
   /** Every packet of the gateway, before discord.js reads it. */
   learn(packet: GatewayDispatchPayload, shard: number): void {
-    const { client, streams, catchUp: limits } = this.#plan;
-    const news = readNews(packet, client.user?.id);
+    const { client, streams, allowedBots, catchUp: limits } = this.#plan;
+    const news = readNews(packet, { me: client.user?.id, allowedBots });
     if (news?.news === "began") {
       this.#absences.began(shard, news.guilds);
       if (limits) this.#gate.hold(heldMs);

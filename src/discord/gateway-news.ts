@@ -13,17 +13,26 @@ export type GatewayNews =
   /** A connection that begins anew: what was missed is not told. `guilds`: all that the bot is in, be they out or not. */
   | { readonly news: "began"; readonly guilds: readonly string[] };
 
+/** Whose words are heard. */
+export interface Listening {
+  /** The bot's own id. */
+  readonly me: string | undefined;
+  /** Ids of bots that are listened to like people. */
+  readonly allowedBots: ReadonlySet<string>;
+}
+
 /**
  * Reads a packet as it came, before discord.js does: that drops what happens in a direct conversation which it has not
  * seen since its start, and tells of a left server only if it knew it.
- * @param me the bot's own id: its own edits are none that concern anybody
  */
-export function readNews(packet: GatewayDispatchPayload, me: string | undefined): GatewayNews | undefined {
+export function readNews(packet: GatewayDispatchPayload, listening: Listening): GatewayNews | undefined {
   switch (packet.t) {
     case GatewayDispatchEvents.MessageUpdate: {
-      const { id, channel_id, edited_timestamp: edited, author, flags = 0 } = packet.d;
+      const { id, channel_id, edited_timestamp: edited, author, webhook_id, flags = 0 } = packet.d;
       // A link preview comes without, and "is thinking…" that becomes an answer is none either.
-      if (!edited || author?.id === me || flags & MessageFlags.Loading) return undefined;
+      if (!edited || flags & MessageFlags.Loading) return undefined;
+      // Bots that show a state edit all day long what nobody listens to.
+      if (author && !isHeard(author.id, author.bot === true || webhook_id !== undefined, listening)) return undefined;
       return { news: "message-edited", channel: channel_id, message: id, editedAt: Date.parse(edited) };
     }
     case GatewayDispatchEvents.MessageDelete:
@@ -41,4 +50,8 @@ export function readNews(packet: GatewayDispatchPayload, me: string | undefined)
     default:
       return undefined;
   }
+}
+
+function isHeard(author: string, isBot: boolean, { me, allowedBots }: Listening): boolean {
+  return author !== me && (!isBot || allowedBots.has(author));
 }

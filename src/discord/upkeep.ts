@@ -1,7 +1,7 @@
 import type { Client, Message } from "discord.js";
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
-import { isGone } from "./discord-error.ts";
+import { isGone, isPermissionMissing } from "./discord-error.ts";
 import { fromEdit } from "./from-discord.ts";
 import type { GatewayNews } from "./gateway-news.ts";
 import { sessionOf } from "./place.ts";
@@ -71,8 +71,8 @@ export class Upkeep {
     if (!place?.isTextBased()) return undefined;
     const fetchIt = () => place.messages.fetch({ message, force: true, cache: false });
     return budget.run(`messages of ${channel}`, fetchIt).catch((error) => {
-      // It was deleted meanwhile, and that is news of its own.
-      if (!isGone(error)) throw error;
+      // It was deleted meanwhile, and that is news of its own; or it stands where the bot reads nothing back.
+      if (!isGone(error) && !isPermissionMissing(error)) throw error;
       return undefined;
     });
   }

@@ -23,6 +23,7 @@ function continuity({ catchesUp = true } = {}) {
     streams,
     budget: new RequestBudget(),
     catchUp: catchesUp ? { hours: 24, messages: 200, since: undefined } : undefined,
+    allowedBots: new Set<string>(),
     isUnanswered: () => true,
     hear: ({ content }: Message) => void heard.push(content),
     goesOn: () => true,

@@ -4,7 +4,8 @@ import { readNews } from "../../src/discord/gateway-news.ts";
 import { ids, people } from "./support/known-world.ts";
 
 function news(t: GatewayDispatchEvents, d: object, me: string | undefined = ids.bot) {
-  return readNews({ op: 0, s: 1, t, d } as unknown as GatewayDispatchPayload, me);
+  const packet = { op: 0, s: 1, t, d } as unknown as GatewayDispatchPayload;
+  return readNews(packet, { me, allowedBots: new Set(["99", ids.bot]) });
 }
 
 const update = (extra: object) =>
@@ -27,6 +28,17 @@ describe("a message that is updated", () => {
     expect(update({ edited_timestamp, author: people.bot })).toBeUndefined();
     expect(update({ edited_timestamp, flags: MessageFlags.Loading })).toBeUndefined();
     expect(update({ edited_timestamp, author: undefined })).toMatchObject({ news: "message-edited" });
+  });
+});
+
+describe("an edit of a bot", () => {
+  it("is none, be it a bot's or a webhook's, unless it is listened to", () => {
+    const edited_timestamp = "2026-11-30T00:00:00Z";
+    expect(update({ edited_timestamp, author: people.otherBot })).toBeUndefined();
+    expect(update({ edited_timestamp, author: { ...people.ada, id: "98" }, webhook_id: "98" })).toBeUndefined();
+    const heard = { news: "message-edited" };
+    expect(update({ edited_timestamp, author: { ...people.otherBot, id: "99" } })).toMatchObject(heard);
+    expect(update({ edited_timestamp, author: { ...people.ada, id: "99" }, webhook_id: "99" })).toMatchObject(heard);
   });
 });
 

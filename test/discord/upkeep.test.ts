@@ -50,7 +50,7 @@ describe("an edit", () => {
     expect(memory.amend.mock.calls[0]?.[0]).toMatchObject({ text: "better words" });
   });
 
-  it("of a message that is gone meanwhile is nothing; another failure is told", async () => {
+  it("of a message that is gone meanwhile, or may not be read, is nothing; another failure is told", async () => {
     const client = knownClient();
     const { memory, upkeep: keeper } = upkeep(client);
     const news = {
@@ -59,7 +59,11 @@ describe("an edit", () => {
       message: "600000000000000999",
       editedAt: 1,
     } as const;
-    vi.spyOn(client.rest, "get").mockRejectedValueOnce(refusal(10008)).mockRejectedValueOnce(refusal(0, 500));
+    vi.spyOn(client.rest, "get")
+      .mockRejectedValueOnce(refusal(10008))
+      .mockRejectedValueOnce(refusal(50001, 403))
+      .mockRejectedValueOnce(refusal(0, 500));
+    await keeper.take(news);
     await keeper.take(news);
     await expect(keeper.take(news)).rejects.toThrow();
     expect(memory.amend).not.toHaveBeenCalled();
