@@ -8,6 +8,8 @@ export interface Absence {
   readonly guilds: readonly string[];
   /** Only this server was away, and nothing else of the connection. */
   readonly only?: string;
+  /** The channels and threads that are left to look into; absent: all. */
+  readonly channels?: readonly string[];
 }
 
 /** Keeps in mind when each connection was last heard of, so that what was missed is known when it begins anew. */
@@ -31,8 +33,8 @@ export class Absences {
   /** A connection begins anew, which could not be resumed. Told before it is `heard`. */
   began(shard: number, guilds: readonly string[]): void {
     // One that began anew twice, and was not looked after in between, is missing all since the first time.
-    const open = this.#open.get(shard);
-    this.#open.set(shard, { shard, guilds, since: open ? open.since : (this.#heard.get(shard) ?? this.#before) });
+    const since = this.#open.get(shard)?.since ?? this.#heard.get(shard) ?? this.#before;
+    this.#open.set(shard, { shard, guilds, since });
   }
 
   /** A server is out, or was not there yet when its connection began. */

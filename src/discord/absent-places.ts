@@ -18,7 +18,10 @@ const mostChannels = 50;
  * Forgets the servers that were left and the channels that were deleted while nobody listened. Resolves to how many
  * sessions there were. Of places of another bot on the same store nothing can be said, nor of those in an outage.
  */
-export async function forgetAbsentPlaces(plan: AbsentPlacesPlan, { shard, guilds }: Absence): Promise<number> {
+export async function forgetAbsentPlaces(
+  plan: AbsentPlacesPlan,
+  { shard, guilds }: Pick<Absence, "shard" | "guilds">,
+): Promise<number> {
   const { client, memory, budget } = plan;
   const me = client.user.id;
   let sessions = 0;

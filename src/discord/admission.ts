@@ -22,13 +22,16 @@ export class Admission {
   }
 
   /**
-   * Whether a message of earlier can still want an answer. One that says nothing was told so when it was heard, and is
-   * not stored: only a call without words on which no thread was opened was surely not heard.
+   * The session that would answer a message of earlier; `undefined`: it wants no answer any more. One that says nothing
+   * was told so when it was heard, and is not stored: only a call without words on which no thread was opened was surely
+   * not heard.
    */
-  isUnanswered(message: Message): boolean {
+  sessionAsked(message: Message): string | undefined {
     const routed = fromMessage(message, this.#plan.allowedBots);
-    if ("ignored" in routed) return false;
-    return !saysNothing(routed.inbound) || (routed.ground === "new-thread" && !message.hasThread);
+    if ("ignored" in routed) return undefined;
+    const { inbound, ground } = routed;
+    const wasTold = saysNothing(inbound) && (ground !== "new-thread" || message.hasThread);
+    return wasTold ? undefined : inbound.sessionId;
   }
 
   /** `undefined`: it is none; why is logged, or said where people can do something about it. */

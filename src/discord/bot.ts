@@ -124,7 +124,7 @@ class DiscordBot implements Bot {
       streams: this.#streams,
       catchUp: plan.catchUp,
       allowedBots,
-      isUnanswered: (message) => this.#admission.isUnanswered(message),
+      sessionAsked: (message) => this.#admission.sessionAsked(message),
       hear: (message) => this.#hear(message),
       goesOn: () => this.#open,
       log,

@@ -2,11 +2,10 @@ import type { Client, Message } from "discord.js";
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
 import type { Absence } from "./absences.ts";
-import { forgetAbsentPlaces } from "./absent-places.ts";
 import { fairShare } from "./fair-share.ts";
 import { HistoryReader } from "./history-reader.ts";
-import type { LiveGate } from "./live-gate.ts";
-import { type KnownPlace, MissedMessages } from "./missed-messages.ts";
+import type { Hold } from "./live-gate.ts";
+import { MissedMessages } from "./missed-messages.ts";
 import { channelOf } from "./place.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import { compareIds, firstIdAt } from "./snowflake.ts";
@@ -23,10 +22,10 @@ export interface CatchUpPlan {
   readonly client: Client<true>;
   readonly memory: Memory;
   readonly budget: RequestBudget;
-  readonly gate: LiveGate;
+  readonly hold: Hold;
   readonly limits: CatchUpLimits;
-  /** Whether a message of earlier can still want an answer. */
-  readonly isUnanswered: (message: Message) => boolean;
+  /** The session that would answer a message of earlier; `undefined`: it wants no answer any more. */
+  readonly sessionAsked: (message: Message) => string | undefined;
   /** The door for live messages. */
   readonly hear: (message: Message) => void;
   /** `false`: the bot is about to end. */
@@ -35,8 +34,11 @@ export interface CatchUpPlan {
 }
 
 const hourMs = 60 * 60_000;
-/** Discord's clock and ours may differ. What is heard twice is answered once. */
-const clocksApartMs = 15_000;
+/**
+ * What was said so shortly before the absence may not have come to the store: its thread was still being opened, or the
+ * connection was dead already and nobody knew. Discord's clock may differ, too. What is heard twice is answered once.
+ */
+const unsureMs = 120_000;
 const placesAtOnce = 4;
 /** Fewer than may wait in one session. */
 const mostOfOnePlace = 40;
@@ -44,59 +46,69 @@ const mostOfOnePlace = 40;
 /**
  * Hears what was said while nobody listened: in the conversations that are known, archived or not, and calls in
  * channels. There is no cursor: everything goes through the door for live messages, where what is known is discarded.
+ * Resolves to the channels and threads that another try may be able to read.
  */
-export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<void> {
-  const { gate, limits, log, hear, goesOn } = plan;
+export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<string[]> {
+  const { client, hold, limits, log, hear, goesOn } = plan;
+  if (limits.hours === 0) return [];
   const oldest = Date.now() - limits.hours * hourMs;
-  const since = absence.since && Math.max(absence.since.getTime() - clocksApartMs, oldest);
+  const since = absence.since && Math.max(absence.since.getTime() - unsureMs, oldest);
   // At once: where something is said only from now on, nothing was missed.
   const busy = since === undefined ? [] : busyChannels(plan, absence, since);
-  const gone = absence.only === undefined ? await forgetAbsentPlaces(plan, absence) : 0;
-  if (gone > 0) log.info({ sessions: gone }, "what was left or deleted meanwhile is forgotten");
-  if (limits.hours === 0) return;
-  const conversations = await knownPlaces(plan, absence, new Date(oldest));
-  const known = new Set(conversations.map(({ channel }) => channel));
-  const channels = busy.filter((id) => !known.has(id));
-  gate.holdOnly([...known, ...channels]);
+  const known = await knownPlaces(plan, absence, new Date(oldest));
+  const { channels = [...busy, ...known] } = absence;
+  const places = [...new Set(channels)];
+  hold.only(places);
 
-  const missed = new MissedMessages({ ...plan, reader: new HistoryReader(plan) });
+  const span = { since: firstIdAt(since ?? Date.now()), oldest: firstIdAt(oldest) };
+  const missed = new MissedMessages({ ...plan, ...span, reader: new HistoryReader(plan) });
   const found: Message[][] = [];
-  // Calls first: where a thread was opened on one of them, it comes before what was said in the thread.
-  await forEach(channels, goesOn, async (id) => found.push(await missed.inChannel(id, firstIdAt(since ?? oldest))));
-  const calls = new Set(found.flat().map(({ id }) => id));
-  await forEach(conversations, goesOn, async (place) => {
-    const messages = await missed.inConversation(place, firstIdAt(oldest));
-    if (messages.length === 0 && !calls.has(place.channel)) gate.open(place.channel);
+  const calls = new Set<string>();
+  const look = async (place: string) => {
+    const messages = await missed.in(place, known.has(place));
+    if (messages.length === 0 && !calls.has(place)) hold.open(place);
     found.push(messages);
-  });
+  };
+  // Calls first: where a thread was opened on one of them, it comes before what was said in the thread.
+  const isThread = (id: string) => client.channels.cache.get(id)?.isThread() ?? true;
+  const threads = places.filter(isThread);
+  await forEach(
+    places.filter((id) => !isThread(id)),
+    goesOn,
+    look,
+  );
+  for (const { id } of found.flat()) calls.add(id);
+  await forEach(threads, goesOn, look);
 
   // A call whose thread was deleted was answered there, and is not called out again.
   const open = found.map((messages) => messages.filter(({ id }) => !missed.gone.has(id)));
   const chosen = fairShare(open, limits.messages, mostOfOnePlace).flat();
   for (const message of chosen.sort((one, other) => compareIds(one.id, other.id))) {
-    if (goesOn() && !gate.isWithdrawn(message.id)) hear(message);
+    if (goesOn() && !hold.isWithdrawn(message.id)) hear(message);
   }
   const counts = {
     messages: chosen.length,
     left: open.flat().length - chosen.length,
-    conversations: conversations.length,
-    channels: channels.length,
+    conversations: places.filter((id) => known.has(id)).length,
+    channels: places.filter((id) => !known.has(id)).length,
     erasedIn: missed.erasedIn,
     gone: missed.gone.size,
+    unread: missed.unread.size,
   };
   log.info(counts, "caught up with what was said meanwhile");
+  return [...missed.unread];
 }
 
 /** The conversations on a connection in which something was said since. */
-async function knownPlaces({ client, memory }: CatchUpPlan, absence: Absence, since: Date): Promise<KnownPlace[]> {
+async function knownPlaces({ client, memory }: CatchUpPlan, absence: Absence, since: Date): Promise<Set<string>> {
   const me = client.user.id;
   const places = serversOf(client, absence).map(({ id }) => guildPlace(me, id));
   if (absence.shard === 0 && absence.only === undefined) places.push(directPlace(me));
-  const found: KnownPlace[] = [];
+  const found = new Set<string>();
   for (const place of places) {
     for (const sessionId of await memory.sessionsIn(place, since)) {
       const channel = channelOf(sessionId);
-      if (channel !== undefined) found.push({ channel, sessionId });
+      if (channel !== undefined) found.add(channel);
     }
   }
   return found;

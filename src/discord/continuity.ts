@@ -2,15 +2,28 @@ import { type Client, type GatewayDispatchPayload, type Guild, type Message, Sta
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
 import { type Absence, Absences } from "./absences.ts";
+import { forgetAbsentPlaces } from "./absent-places.ts";
 import { type CatchUpLimits, catchUp } from "./catch-up.ts";
 import { readNews } from "./gateway-news.ts";
-import { LiveGate } from "./live-gate.ts";
+import { type Hold, LiveGate } from "./live-gate.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import type { Streams } from "./streams.ts";
 import { Upkeep } from "./upkeep.ts";
 
 /** How long live messages wait at most for what was said before them, in milliseconds. */
 const heldMs = 30_000;
+/** How long each try to find out what was missed waits, if it has to, in milliseconds. */
+const triesAfterMs = [1_000, 1_000, 5_000, 25_000, 125_000] as const;
+
+/** An absence to be looked after. */
+interface Task {
+  readonly client: Client<true>;
+  readonly absence: Absence;
+  /** What is held back meanwhile; absent: nothing yet. */
+  readonly hold: Hold | undefined;
+  /** How often it was tried in vain. */
+  readonly tries: number;
+}
 
 export interface ContinuityPlan {
   readonly client: Client;
@@ -21,8 +34,8 @@ export interface ContinuityPlan {
   readonly catchUp: (CatchUpLimits & { readonly since: Date | undefined }) | undefined;
   /** Ids of bots that are listened to like people. */
   readonly allowedBots: ReadonlySet<string>;
-  /** Whether a message of earlier can still want an answer. */
-  readonly isUnanswered: (message: Message) => boolean;
+  /** The session that would answer a message of earlier; `undefined`: it wants no answer any more. */
+  readonly sessionAsked: (message: Message) => string | undefined;
   readonly hear: (message: Message) => void;
   /** `false`: the bot is about to end. */
   readonly goesOn: () => boolean;
@@ -35,6 +48,8 @@ export class Continuity {
   readonly #upkeep: Upkeep;
   readonly #absences: Absences;
   readonly #gate = new LiveGate();
+  /** Of connections that began anew, until it is found out what was missed on them. */
+  readonly #holds = new Map<number, Hold>();
   /** Connections that began anew are looked after one after another. */
   #caughtUp: Promise<void> = Promise.resolve();
   #behind = 0;
@@ -47,11 +62,12 @@ export class Continuity {
 
   /** Every packet of the gateway, before discord.js reads it. */
   learn(packet: GatewayDispatchPayload, shard: number): void {
-    const { client, streams, allowedBots, catchUp: limits } = this.#plan;
+    const { client, streams, allowedBots } = this.#plan;
     const news = readNews(packet, { me: client.user?.id, allowedBots });
     if (news?.news === "began") {
       this.#absences.began(shard, news.guilds);
-      if (limits) this.#gate.hold(heldMs);
+      this.#holds.get(shard)?.release();
+      if (this.#plan.catchUp) this.#holds.set(shard, this.#gate.hold(heldMs));
     } else if (news?.news === "guild-out") {
       this.#absences.isOut(news.guild);
     } else if (news) {
@@ -71,7 +87,10 @@ export class Continuity {
     return this.#caughtUp;
   }
 
-  /** Whether nothing is missing: every connection stands, and what was missed on it is caught up with. */
+  /**
+   * Whether nothing is missing: every connection stands, and what was missed on it is caught up with. Until then this
+   * process does not say that it was listening, so that one that comes after it looks, too.
+   */
   isWhole(): boolean {
     const { client } = this.#plan;
     return this.#behind === 0 && client.ws.shards.every(({ status }) => status === Status.Ready);
@@ -84,29 +103,64 @@ export class Continuity {
     for (const id of absence.guilds) {
       if (!client.guilds.cache.get(id)?.available) this.#absences.isOut(id, absence.since);
     }
-    this.#catchUp(client, absence);
+    const hold = this.#holds.get(shard);
+    this.#holds.delete(shard);
+    this.#catchUp({ client, absence, hold, tries: 0 });
   }
 
   /** A server is there again after an outage, or comes late. */
   available(client: Client<true>, { id, shardId }: Pick<Guild, "id" | "shardId">): void {
     const absence = this.#absences.takeGuild(id, shardId);
-    if (!absence) return;
-    if (this.#plan.catchUp) this.#gate.hold(heldMs);
-    this.#catchUp(client, absence);
+    const hold = absence && this.#plan.catchUp && this.#gate.hold(heldMs);
+    if (absence) this.#catchUp({ client, absence, hold, tries: 0 });
   }
 
-  #catchUp(client: Client<true>, absence: Absence): void {
+  #catchUp(task: Task): void {
     const { catchUp: limits, streams } = this.#plan;
     if (!limits) return;
-    const plan = { ...this.#plan, client, limits, gate: this.#gate };
     this.#behind += 1;
     const run = this.#caughtUp
-      .then(() => catchUp(plan, absence))
+      .then(() => this.#lookAfter(task, limits))
       .finally(() => {
         this.#behind -= 1;
-        this.#gate.openAll();
       });
     this.#caughtUp = run.catch(() => {});
     streams.follow(run, "what was said meanwhile could not be caught up with");
+  }
+
+  async #lookAfter(task: Task, limits: CatchUpLimits): Promise<void> {
+    const { client, absence, hold = this.#gate.hold(heldMs) } = task;
+    // It broke off meanwhile, and its servers are not there.
+    if (client.ws.shards.get(absence.shard)?.status !== Status.Ready) return this.#later({ ...task, hold });
+    const plan = { ...this.#plan, client, limits, hold };
+    try {
+      const unread = await catchUp(plan, absence);
+      hold.release();
+      if (!absence.only && !absence.channels) {
+        const gone = await forgetAbsentPlaces(plan, absence);
+        if (gone > 0) plan.log.info({ sessions: gone }, "what was left or deleted meanwhile is forgotten");
+      }
+      if (unread.length > 0) this.#again(task, { ...absence, channels: unread });
+    } catch (error) {
+      this.#again(task, absence);
+      throw error;
+    } finally {
+      hold.release();
+    }
+  }
+
+  #again({ client, tries }: Task, absence: Absence): void {
+    const { shard, channels } = absence;
+    if (tries + 1 < triesAfterMs.length) this.#later({ client, absence, hold: undefined, tries: tries + 1 });
+    else this.#plan.log.error({ shard, channels }, "what was said meanwhile is given up");
+  }
+
+  #later(task: Task): void {
+    this.#behind += 1;
+    const again = () => {
+      this.#behind -= 1;
+      this.#catchUp(task);
+    };
+    setTimeout(again, triesAfterMs[task.tries]).unref();
   }
 }

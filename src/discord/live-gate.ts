@@ -4,31 +4,33 @@ interface Held {
   pass(): void;
 }
 
+/** What is held back for one catching up. */
+export interface Hold {
+  /** From now on only these channels are held. */
+  only(channels: Iterable<string>): void;
+  open(channel: string): void;
+  /** Whether a message was deleted since the hold began, however much of it is open. */
+  isWithdrawn(message: string): boolean;
+  /** All that was said before is heard. */
+  release(): void;
+}
+
 /**
- * Holds back what is said now while it is being found out what was said before it, so that both keep their order. It
- * opens channel by channel, and by itself when that takes too long.
+ * Holds back what is said now while it is being found out what was said before it, so that both keep their order. What
+ * passes is held by nobody.
  */
 export class LiveGate {
   #held: Held[] = [];
-  /** The channels that are held; `"all"`: it is not known yet which. */
-  #closed: Set<string> | "all" = new Set();
-  #withdrawn = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #holds = new Set<ChannelHold>();
 
-  /** Holds everything, for at most so many milliseconds. */
-  hold(withinMs: number): void {
-    this.#closed = "all";
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.openAll(), withinMs);
-    // Nothing else has to go on for this.
-    this.#timer.unref();
-  }
-
-  /** From now on only these channels are held. */
-  holdOnly(channels: Iterable<string>): void {
-    if (this.#closed !== "all") return;
-    this.#closed = new Set(channels);
-    this.#letThrough();
+  /** Holds everything. It opens channel by channel, and by itself after so many milliseconds. */
+  hold(withinMs: number): Hold {
+    const hold = new ChannelHold(withinMs, () => {
+      if (hold.isReleased) this.#holds.delete(hold);
+      this.#letThrough();
+    });
+    this.#holds.add(hold);
+    return hold;
   }
 
   /** Calls `pass` when the channel is open, behind what came before it: at once, if it is. */
@@ -37,38 +39,57 @@ export class LiveGate {
     else pass();
   }
 
-  /** Messages that were deleted meanwhile: they don't pass. */
+  /** Messages that were deleted: they don't pass. */
   withdraw(messages: readonly string[]): void {
-    if (this.#timer === undefined) return;
-    for (const message of messages) this.#withdrawn.add(message);
-    this.#held = this.#held.filter(({ message }) => !this.#withdrawn.has(message));
-  }
-
-  isWithdrawn(message: string): boolean {
-    return this.#withdrawn.has(message);
-  }
-
-  open(channel: string): void {
-    if (this.#closed === "all") return;
-    this.#closed.delete(channel);
-    this.#letThrough();
-  }
-
-  openAll(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#closed = new Set();
-    this.#withdrawn = new Set();
-    this.#letThrough();
+    for (const hold of this.#holds) for (const message of messages) hold.withdrawn.add(message);
+    this.#held = this.#held.filter(({ message }) => !messages.includes(message));
   }
 
   #isClosed(channel: string): boolean {
-    return this.#closed === "all" || this.#closed.has(channel);
+    return [...this.#holds].some(({ closed }) => closed === "all" || closed.has(channel));
   }
 
   #letThrough(): void {
     const passing = this.#held.filter(({ channel }) => !this.#isClosed(channel));
     this.#held = this.#held.filter(({ channel }) => this.#isClosed(channel));
     for (const { pass } of passing) pass();
+  }
+}
+
+class ChannelHold implements Hold {
+  /** The channels that are held; `"all"`: it is not known yet which. */
+  closed: Set<string> | "all" = "all";
+  isReleased = false;
+  readonly withdrawn = new Set<string>();
+  readonly #onOpened: () => void;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(withinMs: number, onOpened: () => void) {
+    this.#onOpened = onOpened;
+    // Nothing else has to go on for this.
+    this.#timer = setTimeout(() => this.only([]), withinMs).unref();
+  }
+
+  only(channels: Iterable<string>): void {
+    // What is open stays open.
+    const { closed } = this;
+    this.closed = new Set([...channels].filter((channel) => closed === "all" || closed.has(channel)));
+    this.#onOpened();
+  }
+
+  open(channel: string): void {
+    if (this.closed === "all") return;
+    this.closed.delete(channel);
+    this.#onOpened();
+  }
+
+  isWithdrawn(message: string): boolean {
+    return this.withdrawn.has(message);
+  }
+
+  release(): void {
+    clearTimeout(this.#timer);
+    this.isReleased = true;
+    this.only([]);
   }
 }

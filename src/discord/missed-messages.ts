@@ -1,5 +1,5 @@
-import type { Message } from "discord.js";
-import type { Memory } from "../conversation/memory.ts";
+import { type Message, MessageType } from "discord.js";
+import type { Heard, Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
 import { isChannelGone, isPermissionMissing } from "./discord-error.ts";
 import { fromEdit } from "./from-discord.ts";
@@ -11,25 +11,25 @@ import { compareIds } from "./snowflake.ts";
 export interface MissedMessagesPlan {
   readonly memory: Memory;
   readonly reader: HistoryReader;
-  /** Whether a message of earlier can still want an answer. */
-  readonly isUnanswered: (message: Message) => boolean;
+  /** The session that would answer a message of earlier; `undefined`: it wants no answer any more. */
+  readonly sessionAsked: (message: Message) => string | undefined;
+  /** The first id that nobody listened to. */
+  readonly since: string;
+  /** The first id that is not too old to be answered. */
+  readonly oldest: string;
   readonly log: Logger;
 }
 
-/** A conversation that is known, by its channel or thread and by its session. */
-export interface KnownPlace {
-  readonly channel: string;
-  readonly sessionId: string;
-}
-
-/** So far back a channel is read in which everybody talks. */
+/** So far back a place is read in which everybody talks. */
 const mostPages = 5;
+const nothing: Heard = { waiting: [], said: [], nearby: [] };
 
-/** What was said to the bot in one place while it did not listen. What goes wrong in one place is logged, and stays there. */
+/** What was said to the bot while it did not listen. What goes wrong in one place is logged, and stays there. */
 export class MissedMessages {
   readonly #plan: MissedMessagesPlan;
   #erasedIn = 0;
   readonly #gone = new Set<string>();
+  readonly #unread = new Set<string>();
 
   constructor(plan: MissedMessagesPlan) {
     this.#plan = plan;
@@ -45,77 +45,76 @@ export class MissedMessages {
     return this.#gone;
   }
 
-  /** Messages in a channel that no session knows, from this id on, oldest first; of very many the newest. */
-  async inChannel(id: string, from: string): Promise<Message[]> {
-    const { reader, isUnanswered, memory } = this.#plan;
-    const messages: Message[] = [];
-    const missed: Message[] = [];
-    await this.#look(id, async () => {
-      const channel = await reader.open(id);
-      for (let number = 0; channel && number < mostPages; number += 1) {
-        const page = await reader.page(channel, messages.at(-1)?.id);
-        const young = page.filter((message) => compareIds(message.id, from) >= 0);
-        messages.push(...young);
-        if (young.length < pageSize) break;
-      }
-      for (const message of messages.filter(isUnanswered).reverse()) {
-        // Its thread has its id. Whatever else is known is found out at the door, but not before the thread is asked for.
-        const { waiting, said } = await memory.heard(sessionOf(message.id));
-        if (!waiting.includes(message.id) && !said.includes(message.id)) missed.push(message);
-      }
-    });
-    return missed;
+  /** The channels and threads that another try may be able to read. */
+  get unread(): ReadonlySet<string> {
+    return this.#unread;
   }
 
   /**
-   * Messages on the last page of a known conversation that its session does not know, from this id on, oldest first.
-   * What the session knows and is gone from the page is erased, what waits and was edited is reworded; a conversation
-   * whose place is gone is forgotten.
+   * What no session knows of a place, oldest first; of very much the newest. If the place is itself a conversation that
+   * is known, that is also what its session missed at other times; what the session knows and is gone from the last page
+   * is erased, what waits and was edited is reworded, and with its place the session is forgotten.
    */
-  async inConversation({ channel: id, sessionId }: KnownPlace, from: string): Promise<Message[]> {
-    const { memory, reader, isUnanswered } = this.#plan;
-    let missed: Message[] = [];
-    const onGone = async () => {
-      this.#gone.add(id);
-      await memory.forget(sessionId);
-    };
-    await this.#look(
-      id,
-      async () => {
-        const channel = await reader.open(id);
-        if (!channel) return;
-        // Before the page is read: what comes in between is not on it, and not gone either.
-        const { waiting, said, nearby } = await memory.heard(sessionId);
-        const page = await reader.page(channel);
-        const ids = page.map((message) => message.id);
-        const gone = goneMessages([...waiting, ...said, ...nearby], {
-          channel: id,
-          ids,
-          isWhole: page.length < pageSize,
-        });
-        if (gone.length > 0) this.#erasedIn += await memory.erase(gone);
-        for (const message of page) {
-          const isReworded = message.editedTimestamp && waiting.includes(message.id);
-          if (isReworded) await memory.amend(fromEdit(message));
-        }
-        const known = new Set([...waiting, ...said]);
-        const isMissed = (message: Message) => compareIds(message.id, from) >= 0 && !known.has(message.id);
-        missed = page.filter((message) => isMissed(message) && isUnanswered(message)).reverse();
-      },
-      onGone,
-    );
+  async in(id: string, isKnown: boolean): Promise<Message[]> {
+    const missed: Message[] = [];
+    try {
+      await this.#look(id, isKnown, missed);
+    } catch (error) {
+      if (isKnown && isChannelGone(error)) await this.#forget(id);
+      else this.#fail(id, error);
+    }
     return missed;
   }
 
-  async #look(channel: string, look: () => Promise<void>, onGone?: () => Promise<void>): Promise<void> {
-    try {
-      await look().catch((error) => {
-        if (!isChannelGone(error) || !onGone) throw error;
-        return onGone();
-      });
-    } catch (error) {
-      const level = isPermissionMissing(error) || isChannelGone(error) ? "debug" : "warn";
-      this.#plan.log[level]({ channel, err: error }, "what was said in a place could not be read");
+  async #look(id: string, isKnown: boolean, missed: Message[]): Promise<void> {
+    const { memory, reader, sessionAsked, since, oldest } = this.#plan;
+    const channel = await reader.open(id);
+    if (!channel) return;
+    const own = sessionOf(id);
+    // Before the page is read: what comes in between is not on it, and not gone either.
+    const { waiting, said, nearby } = isKnown ? await memory.heard(own) : nothing;
+    const page = await reader.page(channel);
+    const ids = page.map((message) => message.id);
+    const lastPage = { channel: id, ids, isWhole: page.length < pageSize };
+    const gone = goneMessages([...waiting, ...said, ...nearby], lastPage);
+    if (gone.length > 0) this.#erasedIn += await memory.erase(gone);
+    for (const message of page) {
+      const isReworded = message.editedTimestamp && waiting.includes(message.id);
+      if (isReworded) await memory.amend(fromEdit(message));
+    }
+
+    const messages = [...page];
+    let last = page;
+    for (let pages = 1; pages < mostPages && last.length === pageSize; pages += 1) {
+      if (compareIds(messages.at(-1)?.id ?? "", since) < 0) break;
+      last = await reader.page(channel, messages.at(-1)?.id);
+      messages.push(...last);
+    }
+    // Who was told that something failed, or is missing, was heard.
+    const known = new Set([...waiting, ...said, ...messages.flatMap(repliedTo)]);
+    for (const message of messages.reverse()) {
+      const asked = known.has(message.id) ? undefined : sessionAsked(message);
+      if (asked === undefined || compareIds(message.id, isKnown && asked === own ? oldest : since) < 0) continue;
+      // Whatever else is known is found out at the door, but not before the thread is asked for.
+      const there = asked === own ? nothing : await memory.heard(asked);
+      if (![...there.waiting, ...there.said].includes(message.id)) missed.push(message);
     }
   }
+
+  async #forget(id: string): Promise<void> {
+    this.#gone.add(id);
+    await this.#plan.memory.forget(sessionOf(id)).catch((error: unknown) => this.#fail(id, error));
+  }
+
+  #fail(channel: string, error: unknown): void {
+    const isFinal = isPermissionMissing(error) || isChannelGone(error);
+    if (!isFinal) this.#unread.add(channel);
+    this.#plan.log[isFinal ? "debug" : "warn"]({ channel, err: error }, "what was said in a place could not be read");
+  }
+}
+
+/** The message that one of ours replies to. */
+function repliedTo({ type, author, client, reference }: Message): string[] {
+  const isOurs = type === MessageType.Reply && author.id === client.user.id;
+  return isOurs && reference?.messageId ? [reference.messageId] : [];
 }

@@ -62,4 +62,12 @@ describe("an absence", () => {
     absences.began(0, ["g2"]);
     expect(absences.take(0)).toEqual({ shard: 0, guilds: ["g2"], since: before });
   });
+
+  it("that never began lasts, when the connection begins anew, from what was heard on it", () => {
+    const absences = new Absences(undefined);
+    absences.began(0, []);
+    absences.heard(0);
+    absences.began(0, []);
+    expect(absences.take(0)?.since).toEqual(start);
+  });
 });

@@ -34,7 +34,7 @@ function away({ shards = 1, shard = 0, isOut = false } = {}) {
   const run = () =>
     forgetAbsentPlaces(
       { client: client as Client<true>, memory, budget: new RequestBudget() },
-      { shard, guilds: [ids.guild], since: undefined },
+      { shard, guilds: [ids.guild] },
     );
   return { run, forgotten: () => memory.forgetPlace.mock.calls.map(([place]) => place) };
 }

@@ -50,16 +50,18 @@ describe("a message of earlier", () => {
   const client = knownClient();
   const { admission: door } = admission();
 
-  it("can still want an answer if it is said to the bot and says something", () => {
-    expect(door.isUnanswered(delivered(client, ids.ownThread, "hello"))).toBe(true);
-    expect(door.isUnanswered(delivered(client, ids.general, `${mention} hello`, calls))).toBe(true);
-    expect(door.isUnanswered(delivered(client, ids.general, "hello"))).toBe(false);
+  it("can still want an answer, of its thread's session, if it is said to the bot and says something", () => {
+    expect(door.sessionAsked(delivered(client, ids.ownThread, "hello"))).toBe(`discord:${ids.ownThread}`);
+    const call = delivered(client, ids.general, `${mention} hello`, calls);
+    expect(door.sessionAsked(call)).toBe(`discord:${call.id}`);
+    expect(door.sessionAsked(delivered(client, ids.general, "hello"))).toBeUndefined();
   });
 
   it("without words was told so, unless it is a call on which no thread was opened", () => {
-    expect(door.isUnanswered(delivered(client, ids.ownThread, mention, calls))).toBe(false);
-    expect(door.isUnanswered(delivered(client, ids.general, mention, calls))).toBe(true);
+    expect(door.sessionAsked(delivered(client, ids.ownThread, mention, calls))).toBeUndefined();
+    const call = delivered(client, ids.general, mention, calls);
+    expect(door.sessionAsked(call)).toBe(`discord:${call.id}`);
     const opened = { ...calls, flags: MessageFlags.HasThread };
-    expect(door.isUnanswered(delivered(client, ids.general, mention, opened))).toBe(false);
+    expect(door.sessionAsked(delivered(client, ids.general, mention, opened))).toBeUndefined();
   });
 });

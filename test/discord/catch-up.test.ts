@@ -16,20 +16,22 @@ const now = Date.now();
 const ago = (seconds: number, more = 0) => (BigInt(firstIdAt(now - seconds * 1000)) + BigInt(more)).toString();
 
 interface Room {
-  /** Messages by channel, as [id, content]; `undefined`: the channel is gone. */
-  readonly messages: Readonly<Record<string, readonly (readonly [string, string])[] | undefined>>;
+  /** Messages by channel, as [id, content]; `undefined`: the channel is gone; `"fails"`: Discord can't say. */
+  readonly messages: Readonly<Record<string, readonly (readonly [string, string])[] | "fails" | undefined>>;
   readonly knows?: Partial<Memory>;
   readonly most?: number;
   readonly hours?: number;
   readonly shard?: number;
-  readonly only?: string;
   readonly since?: Date | undefined;
+  readonly only?: string;
+  /** What an earlier try left. */
+  readonly channels?: readonly string[];
   readonly goesOn?: () => boolean;
 }
 
 /** Runs a catch-up on a world of which the newest message of each channel is known, and tells what was heard. */
 async function caughtUp(room: Room) {
-  const { messages, knows, most = 200, hours = 24, shard = 0, only, goesOn = () => true } = room;
+  const { messages, knows, most = 200, hours = 24, shard = 0, only, channels, goesOn = () => true } = room;
   const since = "since" in room ? room.since : new Date(now - 600_000);
   const client = knownClient() as Client<true>;
   client.ws.shards.set(0, {} as never);
@@ -37,7 +39,7 @@ async function caughtUp(room: Room) {
   guild.shardId = 0;
   for (const [id, said] of Object.entries(messages)) {
     const channel = client.channels.cache.get(id);
-    if (channel && said) Object.assign(channel, { lastMessageId: said.at(-1)?.[0] ?? null });
+    if (channel && Array.isArray(said)) Object.assign(channel, { lastMessageId: said.at(-1)?.[0] ?? null });
   }
   const read: string[] = [];
   vi.spyOn(client.rest, "get").mockImplementation(async (route) => {
@@ -45,27 +47,31 @@ async function caughtUp(room: Room) {
     read.push(id);
     const said = messages[id];
     if (!said) throw refusal(10003);
+    if (said === "fails") throw refusal(0, 500);
     return said.map(([message, content]) => stored(message, id, content));
   });
   const memory = knownMemory(knows);
-  const gate = new LiveGate();
-  gate.hold(60_000);
+  const hold = new LiveGate().hold(60_000);
   const heard: string[] = [];
   const { log, lines } = logLines();
   const plan = {
     client,
     memory,
     budget: new RequestBudget(),
-    gate,
+    hold,
     limits: { hours, messages: most },
-    isUnanswered: (message: Message) => message.content !== "ignored",
+    sessionAsked: ({ content, channel, id }: Message) => {
+      const thread = channel.isThread() || channel.isDMBased() ? channel.id : id;
+      return content === "ignored" ? undefined : `discord:${thread}`;
+    },
     hear: (message: Message) => void heard.push(message.content),
     goesOn,
     log,
   };
-  await catchUp(plan, { shard, since, guilds: [ids.guild], ...(only && { only }) });
-  gate.openAll();
-  return { heard, read, lines, memory };
+  const part = { ...(only && { only }), ...(channels && { channels }) };
+  const unread = await catchUp(plan, { shard, since, guilds: [ids.guild], ...part });
+  hold.release();
+  return { heard, read, lines, memory, unread };
 }
 
 function stored(id: string, channel_id: string, content: string): object {
@@ -83,7 +89,7 @@ describe("what was missed", () => {
     const { heard, lines } = await caughtUp({
       messages: {
         [ids.general]: [
-          [ago(700), "before"],
+          [ago(800), "before"],
           [ago(300), "2"],
           [ago(100), "4"],
         ],
@@ -102,7 +108,7 @@ describe("what was missed", () => {
   it("is looked for in channels with anything new since, in open threads, and in every known conversation", async () => {
     const { read } = await caughtUp({
       messages: {
-        [ids.general]: [[ago(700), "old"]],
+        [ids.general]: [[ago(800), "old"]],
         [ids.voice]: [[ago(10), "new"]],
         [ids.post]: [[ago(20), "new"]],
         [ids.ownThread]: [[ago(70_000), "old"]],
@@ -165,24 +171,21 @@ describe("what was missed", () => {
     expect(memory.forget.mock.calls).toEqual([[`discord:${call}`]]);
   });
 
+  it("in a place that can't be read now is told to be left, and can be looked for alone", async () => {
+    const knows = { sessionsIn: knowing(ids.ownThread, ids.post) };
+    const messages = { [ids.ownThread]: "fails", [ids.post]: [[ago(10), "new"]] } as const;
+    const { heard, unread } = await caughtUp({ messages, knows });
+    expect([heard, unread]).toEqual([["new"], [ids.ownThread]]);
+    const again = await caughtUp({
+      messages: { ...messages, [ids.ownThread]: [[ago(20), "at last"]] },
+      knows,
+      channels: unread,
+    });
+    expect([again.heard, again.unread]).toEqual([["at last"], []]);
+  });
+
   it("is left when the bot is about to end", async () => {
     const { heard, read } = await caughtUp({ messages: { [ids.general]: [[ago(9), "new"]] }, goesOn: () => false });
     expect([heard, read]).toEqual([[], []]);
-  });
-});
-
-describe("what was left meanwhile", () => {
-  it("is forgotten first, and told", async () => {
-    const left = guildPlace(ids.bot, "200000000000000009");
-    const { memory, lines } = await caughtUp({
-      messages: {},
-      hours: 0,
-      knows: {
-        places: async (prefix) => [left].filter((place) => place.startsWith(prefix)),
-        forgetPlace: async () => 4,
-      },
-    });
-    expect(memory.forgetPlace.mock.calls).toEqual([[left]]);
-    expect(lines).toEqual(["info: what was left or deleted meanwhile is forgotten"]);
   });
 });

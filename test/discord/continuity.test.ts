@@ -1,11 +1,13 @@
 import { type Client, GatewayDispatchEvents, type GatewayDispatchPayload, type Message, Status } from "discord.js";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Continuity } from "../../src/discord/continuity.ts";
 import { RequestBudget } from "../../src/discord/request-budget.ts";
 import { Streams } from "../../src/discord/streams.ts";
+import { guildPlace } from "../../src/discord/whereabouts.ts";
 import { knownMemory } from "./support/known-memory.ts";
 import { delivered, ids, knownClient } from "./support/known-world.ts";
 import { logLines } from "./support/log-lines.ts";
+import { refusal } from "./support/refusal.ts";
 
 const packet = (t: GatewayDispatchEvents, d: object) => ({ op: 0, s: 1, t, d }) as unknown as GatewayDispatchPayload;
 const began = packet(GatewayDispatchEvents.Ready, { guilds: [{ id: ids.guild }] });
@@ -13,6 +15,7 @@ const began = packet(GatewayDispatchEvents.Ready, { guilds: [{ id: ids.guild }] 
 function continuity({ catchesUp = true } = {}) {
   const client = knownClient() as Client<true>;
   client.ws.shards.set(0, { status: Status.Ready } as never);
+  Object.assign(client.guilds.cache.get(ids.guild) ?? {}, { shardId: 0, available: true });
   const { log, lines } = logLines();
   const memory = knownMemory();
   const streams = new Streams(log);
@@ -24,7 +27,7 @@ function continuity({ catchesUp = true } = {}) {
     budget: new RequestBudget(),
     catchUp: catchesUp ? { hours: 24, messages: 200, since: undefined } : undefined,
     allowedBots: new Set<string>(),
-    isUnanswered: () => true,
+    sessionAsked: ({ channelId }) => `discord:${channelId}`,
     hear: ({ content }: Message) => void heard.push(content),
     goesOn: () => true,
     log,
@@ -57,15 +60,62 @@ describe("a connection that begins anew", () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("whose catching up fails lets everything through", async () => {
+  it("holds nothing for what has only to be forgotten", async () => {
     const { client, continuity: whole, streams, memory, heard, lines } = continuity();
-    memory.places.mockRejectedValueOnce(new Error("the store is down"));
+    const left = guildPlace(ids.bot, "200000000000000009");
+    memory.places.mockImplementation(async (prefix) => [left].filter((place) => place.startsWith(prefix)));
+    memory.forgetPlace.mockImplementation(async () => {
+      expect(heard).toEqual(["live"]);
+      return 4;
+    });
     whole.learn(began, 0);
     whole.pass(delivered(client, ids.ownThread, "live"));
     whole.ready(client, 0);
     await streams.idle();
+    expect(memory.forgetPlace.mock.calls).toEqual([[left]]);
+    expect(lines.at(-1)).toBe("info: what was left or deleted meanwhile is forgotten");
+  });
+
+  it("and does so once more before it was looked after, holds what is said until then", async () => {
+    const { client, continuity: whole, streams, memory, heard } = continuity();
+    let goOn = (_: readonly string[]) => {};
+    memory.sessionsIn.mockImplementationOnce(() => new Promise((resolve) => (goOn = resolve)));
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    await vi.waitUntil(() => memory.sessionsIn.mock.calls.length === 1);
+    const shard = client.ws.shards.get(0) as { status: Status };
+    shard.status = Status.WaitingForGuilds;
+    whole.learn(began, 0);
+    whole.pass(delivered(client, ids.ownThread, "live"));
+    goOn([]);
+    await streams.idle();
+    expect(heard).toEqual([]);
+    expect(whole.isWhole()).toBe(false);
+    shard.status = Status.Ready;
+    whole.ready(client, 0);
+    await streams.idle();
     expect(heard).toEqual(["live"]);
-    expect(lines).toEqual(["error: what was said meanwhile could not be caught up with"]);
+    expect(whole.isWhole()).toBe(true);
+  });
+
+  it("and breaks off before it was looked after, is looked after when it stands again", async () => {
+    vi.useFakeTimers();
+    const { client, continuity: whole, streams, lines } = continuity();
+    const shard = client.ws.shards.get(0) as { status: Status };
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    shard.status = Status.Connecting;
+    await streams.idle();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await streams.idle();
+    expect(lines).toEqual([]);
+    shard.status = Status.Ready;
+    expect(whole.isWhole()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await streams.idle();
+    vi.useRealTimers();
+    expect(lines).toEqual(["info: caught up with what was said meanwhile"]);
+    expect(whole.isWhole()).toBe(true);
   });
 
   it("holds nothing where nothing is caught up with", async () => {
@@ -75,6 +125,58 @@ describe("a connection that begins anew", () => {
     whole.ready(client, 0);
     await streams.idle();
     expect([heard, lines]).toEqual([["live"], []]);
+  });
+});
+
+describe("catching up that fails", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  it("lets everything through, and is tried again; until then not everything was heard", async () => {
+    const { client, continuity: whole, streams, memory, heard, lines } = continuity();
+    memory.sessionsIn.mockRejectedValueOnce(new Error("the store is down"));
+    whole.learn(began, 0);
+    whole.pass(delivered(client, ids.ownThread, "live"));
+    whole.ready(client, 0);
+    await streams.idle();
+    expect(heard).toEqual(["live"]);
+    expect(lines).toEqual(["error: what was said meanwhile could not be caught up with"]);
+    expect(whole.isWhole()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await streams.idle();
+    expect(lines.slice(1)).toEqual(["info: caught up with what was said meanwhile"]);
+    expect(whole.isWhole()).toBe(true);
+  });
+
+  it("in one place is tried again there, some times", async () => {
+    const { client, continuity: whole, streams, memory, lines } = continuity();
+    memory.sessionsIn.mockImplementation(async (place) =>
+      place === guildPlace(ids.bot, ids.guild) ? [`discord:${ids.ownThread}`, `discord:${ids.post}`] : [],
+    );
+    const asked: string[] = [];
+    vi.spyOn(client.rest, "get").mockImplementation(async (route) => {
+      const [, , id = ""] = String(route).split("/");
+      asked.push(id);
+      if (id === ids.ownThread) throw refusal(0, 500);
+      return [];
+    });
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    await streams.idle();
+    expect(asked).toEqual([ids.ownThread, ids.post]);
+    for (const waitMs of [1_000, 5_000, 25_000, 125_000]) {
+      expect(whole.isWhole()).toBe(false);
+      await vi.advanceTimersByTimeAsync(waitMs);
+      await streams.idle();
+    }
+    expect(asked.slice(2)).toEqual(Array(4).fill(ids.ownThread));
+    expect(lines.at(-1)).toBe("error: what was said meanwhile is given up");
+    expect(whole.isWhole()).toBe(true);
   });
 });
 

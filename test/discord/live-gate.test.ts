@@ -24,25 +24,27 @@ describe("what is said live", () => {
   });
 
   it("waits until it is known in which channels something was missed, and in these until that was heard", () => {
-    gate.hold(1_000);
+    const hold = gate.hold(1_000);
     come("a", "1");
     come("b", "2");
+    hold.open("b");
     expect(passed).toEqual([]);
-    gate.holdOnly(["a", "c"]);
+    hold.only(["a", "c"]);
     expect(passed).toEqual(["2"]);
     come("b", "3");
     come("a", "4");
     come("c", "5");
     expect(passed).toEqual(["2", "3"]);
-    gate.open("a");
+    hold.open("a");
     expect(passed).toEqual(["2", "3", "1", "4"]);
+    hold.only(["a", "c"]);
     come("a", "6");
-    gate.openAll();
+    hold.release();
     expect(passed).toEqual(["2", "3", "1", "4", "6", "5"]);
   });
 
   it("waits no longer than that, and then in its order", () => {
-    gate.hold(1_000);
+    const hold = gate.hold(1_000);
     come("a", "1");
     come("b", "2");
     come("a", "3");
@@ -50,32 +52,40 @@ describe("what is said live", () => {
     expect(passed).toEqual([]);
     vi.advanceTimersByTime(1);
     expect(passed).toEqual(["1", "2", "3"]);
-    gate.holdOnly(["a"]);
+    hold.only(["a"]);
     come("a", "4");
     expect(passed).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("waits anew when another connection begins anew", () => {
-    gate.hold(1_000);
-    gate.holdOnly(["a"]);
-    gate.hold(1_000);
-    come("b", "1");
-    gate.open("b");
+  it("waits for all who hold it: one connection's catching up opens nothing of another's", () => {
+    const one = gate.hold(1_000);
+    one.only(["a", "b"]);
+    const other = gate.hold(1_000);
+    come("a", "1");
+    come("b", "2");
+    come("c", "3");
+    one.open("a");
+    one.release();
     expect(passed).toEqual([]);
-    gate.openAll();
-    expect(passed).toEqual(["1"]);
+    other.only(["b"]);
+    expect(passed).toEqual(["1", "3"]);
+    other.release();
+    expect(passed).toEqual(["1", "3", "2"]);
   });
 
-  it("does not pass when it was deleted meanwhile", () => {
+  it("does not pass when it was deleted meanwhile, which is known until all is heard, though nothing is held any more", () => {
     gate.withdraw(["0"]);
-    gate.hold(1_000);
+    const hold = gate.hold(1_000);
     come("a", "0");
     come("a", "1");
     come("a", "2");
     gate.withdraw(["1", "3"]);
-    expect([gate.isWithdrawn("1"), gate.isWithdrawn("2"), gate.isWithdrawn("3")]).toEqual([true, false, true]);
-    gate.openAll();
+    vi.advanceTimersByTime(1_000);
     expect(passed).toEqual(["0", "2"]);
-    expect(gate.isWithdrawn("1")).toBe(false);
+    gate.withdraw(["4"]);
+    expect(["0", "1", "2", "3", "4"].filter((id) => hold.isWithdrawn(id))).toEqual(["1", "3", "4"]);
+    hold.release();
+    gate.withdraw(["5"]);
+    expect(gate.hold(1_000).isWithdrawn("5")).toBe(false);
   });
 });
