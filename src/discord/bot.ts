@@ -103,31 +103,25 @@ class DiscordBot implements Bot {
     this.#log = plan.log ?? silentLogger;
     this.#client = createClient(plan);
     const log = this.#log;
+    const shared = { budget: this.#budget, log };
     const apology = errorWording(new ThreadkeeperError("DISCORD_FAILED", "an answer could not be posted"));
     this.#writer = createMessageWriter(this.#client);
-    this.#painter = new ThreadPainter({
-      writer: this.#writer,
-      budget: this.#budget,
-      log,
-      ownsTurns: plan.ownsTurns,
-      apology,
-    });
+    this.#painter = new ThreadPainter({ ...shared, writer: this.#writer, ownsTurns: plan.ownsTurns, apology });
     const complaints = new Complaints(this.#painter, log);
     const allowedBots = new Set(plan.allowedBots);
     this.#admission = new Admission({ complaints, allowedBots, log });
-    this.#threads = new Threads({ budget: this.#budget, complaints, log });
+    this.#threads = new Threads({ ...shared, complaints });
     this.#streams = new Streams(log);
     this.#continuity = new Continuity({
+      ...shared,
       client: this.#client,
       memory: plan.conversation.memory,
-      budget: this.#budget,
       streams: this.#streams,
       catchUp: plan.catchUp,
       allowedBots,
       sessionAsked: (message) => this.#admission.sessionAsked(message),
       hear: (message) => this.#hear(message),
       goesOn: () => this.#open,
-      log,
     });
   }
 
