@@ -1,3 +1,4 @@
+import { ThreadkeeperError } from "../errors.ts";
 import { type Logger, silentLogger } from "../log.ts";
 import type { StoredRun } from "./control.ts";
 import { HeldRuns } from "./held-runs.ts";
@@ -12,7 +13,7 @@ import type { Store } from "./store/store.ts";
 export interface OwnershipOptions {
   readonly store: Store;
   readonly log?: Logger;
-  /** Names this process in the store; must be new. Default: random. */
+  /** Names this process in the store; must be new: 1 to 100 of `A-Z a-z 0-9` and, within, `. _ -`. Default: random. */
   readonly ownerId?: string;
   /**
    * After how long without a beat this process counts as gone, in milliseconds. Default 20,000.
@@ -21,6 +22,9 @@ export interface OwnershipOptions {
   /** Whether what is said now is heard: only then `lastBeat` moves on. Default: always. */
   readonly isListening?: () => boolean;
 }
+
+/** It is a part of keys, and what stands for nobody is none. */
+const validOwnerId = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/;
 
 type Listener = (sessionIds: readonly string[]) => void;
 
@@ -43,6 +47,11 @@ export class Ownership {
     takeOverMs = 20_000,
     isListening = () => true,
   }: OwnershipOptions) {
+    if (!validOwnerId.test(ownerId)) {
+      throw new ThreadkeeperError("INPUT_INVALID", "an owner id is 1 to 100 of A-Z a-z 0-9 and, within, . _ -", {
+        fields: { path: "ownerId" },
+      });
+    }
     this.#store = store;
     this.#log = log;
     this.#owners = new Owners({ store, takeOverMs, log });

@@ -1,6 +1,6 @@
 import { StaleSessionError, ThreadkeeperError } from "../errors.ts";
 import { pageSize, seqsBetween } from "./event-page.ts";
-import type { SessionChanges } from "./session-changes.ts";
+import { placed, type SessionChanges } from "./session-changes.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { HistoryOptions } from "./session-manager.ts";
 import type { Store } from "./store/store.ts";
@@ -8,6 +8,19 @@ import { readEvents, readLarge } from "./stored-events.ts";
 
 /** One page of events is in memory at a time. Forward, what is said meanwhile comes along. */
 export async function* readHistory(
+  store: Store,
+  changes: SessionChanges,
+  sessionId: string,
+  options: HistoryOptions,
+): AsyncGenerator<SessionEvent, void> {
+  try {
+    yield* readPages(store, changes, sessionId, options);
+  } catch (error) {
+    throw placed(error, sessionId, store.description);
+  }
+}
+
+async function* readPages(
   store: Store,
   changes: SessionChanges,
   sessionId: string,

@@ -209,13 +209,13 @@ function moveIn({ control, older }: Found): Step<undefined> {
   return { next: control as Control, events: older?.events ?? [], result: undefined };
 }
 
-/** A failure of the store says in which session and in which store. */
-function placed(error: unknown, sessionId: string, store: string): unknown {
+/** A failure of the store says in which session, the one that it names itself if it does, and in which store. */
+export function placed(error: unknown, sessionId: string, store: string): unknown {
   if (!(error instanceof ThreadkeeperError && error.code.startsWith("STORE_"))) return error;
   const { code, cause, fields } = error;
-  const isNamed = fields["sessionId"] === sessionId;
-  const names = [!isNamed && `session ${sessionId}`, !error.message.includes(store) && store];
+  const named = fields["sessionId"];
+  const names = [named === undefined && `session ${sessionId}`, !error.message.includes(store) && store];
   const where = names.filter(Boolean).join(", ");
   const message = where ? `${error.message} (${where})` : error.message;
-  return new ThreadkeeperError(code, message, { fields: { ...fields, sessionId, store }, cause });
+  return new ThreadkeeperError(code, message, { fields: { ...fields, sessionId: named ?? sessionId, store }, cause });
 }

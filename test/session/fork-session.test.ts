@@ -115,7 +115,10 @@ describe.each(everyPlace)("A fork of a session in $kind", ({ makePlace }) => {
   it("is not made, and leaves nothing behind, if an event to copy is damaged", async () => {
     await room.turn("s", input("1"));
     await room.place.spoil(eventKey("s", 0));
-    await expect(room.sessions.fork("s", { sessionId: "f" })).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(room.sessions.fork("s", { sessionId: "f" })).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { sessionId: "s", store: room.store.description },
+    });
     expect(await room.keys("f")).toEqual([]);
   });
 

@@ -212,3 +212,14 @@ it("A run that is begun in the first moment after a sleep is not lost with those
   vi.useRealTimers();
   await sessions.close();
 });
+
+it("A process is refused a name that would be read as two, or as nobody's", async () => {
+  const store = openMemoryStore();
+  for (const ownerId of ["", "-", "a/b", "a b", "é", "a".repeat(101)]) {
+    await expect(openSessions({ store, ownerId })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      fields: { path: "ownerId" },
+    });
+  }
+  for (const ownerId of ["a", "bot-1.blue_2", "a".repeat(100)]) await (await openSessions({ store, ownerId })).close();
+});

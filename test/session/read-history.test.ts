@@ -125,7 +125,11 @@ describe.each(everyPlace)("The history of a session in $kind", ({ makePlace }) =
     await room.sessions.delete("s");
     await fill(10);
     await room.place.spoil(eventKey("s", 3));
-    await expect(seqs()).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect(seqs()).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringMatching(/event 3 of session s /),
+      fields: { sessionId: "s", store: room.store.description },
+    });
     expect(() => room.sessions.history("a/b")).toThrow(expect.objectContaining({ code: "SESSION_ID_INVALID" }));
   });
 });
