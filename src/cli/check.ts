@@ -6,7 +6,7 @@ import { openToolStore } from "./tool-store.ts";
 /** Tells what is wrong in the store, one line each. Gives 1 if something is. */
 export async function check(): Promise<number> {
   const config = readSettings();
-  const store = await openToolStore(config, existingStore(config));
+  const store = await openToolStore(config, { setting: existingStore(config), readOnly: true });
   try {
     let wrong = 0;
     for await (const { message } of checkStore(store)) {

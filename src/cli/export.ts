@@ -23,7 +23,7 @@ export async function exportSessions(words: readonly string[]): Promise<number> 
     allowPositionals: true,
   });
   const config = readSettings();
-  const store = await openToolStore(config, existingStore(config));
+  const store = await openToolStore(config, { setting: existingStore(config), readOnly: true });
   const out = values.to === undefined ? process.stdout : createWriteStream(values.to, { flags: "wx", mode: 0o600 });
   // Whoever reads it may have had enough; a file may not be written.
   const failed = new Promise<never>((_, reject) => out.once("error", reject));

@@ -7,7 +7,7 @@ import { existingStore } from "./store-setting.ts";
 /** Rewrites the store from SESSION_KEY_OLD to SESSION_KEY, either of which may be none. Gives the exit code. */
 export async function rekey(): Promise<number> {
   const config = readSettings();
-  const store = await openLockedStore(existingStore(config), openLog(config));
+  const store = await openLockedStore(existingStore(config), { log: openLog(config) });
   try {
     const { rewritten, unreadable } = await rekeyStore({
       store,

@@ -9,7 +9,11 @@ import { ValueCipher } from "./value-cipher.ts";
  * @param secret 32 bytes; `undefined`: none
  * @throws ThreadkeeperError `STORE_KEY_MISSING`, `STORE_KEY_WRONG`, `STORE_NOT_ENCRYPTED`, `STORE_CORRUPT`, `STORE_FORMAT_NEWER`
  */
-export async function unlockStore(store: Store, secret: Uint8Array | undefined): Promise<Store> {
+export async function unlockStore(
+  store: Store,
+  secret: Uint8Array | undefined,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
+): Promise<Store> {
   const cipher = secret && new ValueCipher(secret);
   const { record } = await readEncryption(store);
   if (!record) {
@@ -17,6 +21,7 @@ export async function unlockStore(store: Store, secret: Uint8Array | undefined):
     if (!(await isEmpty(store))) {
       throw refusal("STORE_NOT_ENCRYPTED", store, 'is not encrypted, and SESSION_KEY is set: run "threadkeeper rekey"');
     }
+    if (readOnly) return new EncryptedStore(store, cipher);
     const put = new Map([[encryptionKey, formatEncryption({ now: proofOf(cipher) })]]);
     if (await store.commit({ key: encryptionKey, was: undefined, put })) return new EncryptedStore(store, cipher);
     return unlockStore(store, secret);

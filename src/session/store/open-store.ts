@@ -11,6 +11,8 @@ export interface StoreOptions {
   readonly log?: Logger;
   /** 32 bytes, with which all values are encrypted at rest. Default: none, they stand there as they are. */
   readonly key?: Uint8Array | undefined;
+  /** The store is only looked at: opening it changes nothing, and commits are refused where the database can refuse them. */
+  readonly readOnly?: boolean;
 }
 
 /**
@@ -20,10 +22,10 @@ export interface StoreOptions {
  * @throws ThreadkeeperError `STORE_SETTING_INVALID`, `STORE_KEY_MISSING`, `STORE_KEY_WRONG`, `STORE_NOT_ENCRYPTED` and what
  * opening throws
  */
-export async function openStore(setting: string, { log, key }: StoreOptions = {}): Promise<Store> {
-  const store = await openLockedStore(setting, log);
+export async function openStore(setting: string, { key, ...options }: StoreOptions = {}): Promise<Store> {
+  const store = await openLockedStore(setting, options);
   try {
-    return await unlockStore(store, key);
+    return await unlockStore(store, key, options);
   } catch (error) {
     await store.close();
     throw error;
@@ -31,8 +33,7 @@ export async function openStore(setting: string, { log, key }: StoreOptions = {}
 }
 
 /** The same, as it stands on its disk: with encrypted values, if they are. */
-export async function openLockedStore(setting: string, log?: Logger): Promise<Store> {
-  const options = log ? { log } : {};
+export async function openLockedStore(setting: string, options: Omit<StoreOptions, "key"> = {}): Promise<Store> {
   if (setting === "memory:") return openMemoryStore();
   if (/^postgres(?:ql)?:\/\//.test(setting)) return openPostgresStore(setting, options);
   if (/^(?:redis|valkey)s?:\/\//.test(setting)) return openRedisStore(setting, options);

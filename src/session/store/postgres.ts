@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly log?: Logger;
   /** How long anything that is asked of the server may take before it is `STORE_UNAVAILABLE`, in milliseconds. Default 10,000. */
   readonly timeout?: number;
+  /** The store must be there, and nothing of it is changed. Default `false`. */
+  readonly readOnly?: boolean;
 }
 
 /** Keyv's own table, but for the order of its keys, which is that of their characters whatever the database's language. */
@@ -61,8 +63,8 @@ class KeyvOnPool extends KeyvPostgres {
  */
 export async function openPostgresStore(setting: string, options: ServerOptions = {}): Promise<Store> {
   const address = serverAddress(setting);
-  const database = new PostgresDatabase(address, options.timeout ?? 10_000, options.log ?? silentLogger);
-  return database.open();
+  const { timeout = 10_000, log = silentLogger, readOnly = false } = options;
+  return new PostgresDatabase(address, timeout, log, readOnly).open();
 }
 
 class PostgresDatabase implements Database {
@@ -70,9 +72,11 @@ class PostgresDatabase implements Database {
   readonly #log: Logger;
   readonly #namespace: string;
   readonly #pool: Pool;
+  readonly #readOnly: boolean;
   #query: Query;
 
-  constructor({ uri, namespace, place }: ServerAddress, timeout: number, log: Logger) {
+  constructor({ uri, namespace, place }: ServerAddress, timeout: number, log: Logger, readOnly: boolean) {
+    this.#readOnly = readOnly;
     this.description = `PostgreSQL at ${place}`;
     this.#namespace = namespace;
     this.#log = log;
@@ -82,6 +86,7 @@ class PostgresDatabase implements Database {
       connectionTimeoutMillis: timeout,
       query_timeout: timeout,
       keepAlive: true,
+      ...(readOnly && { options: "-c default_transaction_read_only=on" }),
     });
     this.#pool.on("error", (error: unknown) => {
       log.debug({ reason: serverError(error, this.description).message }, "an idle connection to PostgreSQL is gone");
@@ -91,14 +96,14 @@ class PostgresDatabase implements Database {
 
   async open(): Promise<Store> {
     try {
-      await this.#makeTable();
+      if (!this.#readOnly) await this.#makeTable();
       const [settings] = await this.#ask(settingsSql);
       for (const warning of weakPostgresSettings(settings)) this.#log.warn({ store: this.description }, warning);
       const adapter = new KeyvOnPool(this.#pool);
       this.#query = adapter.query;
       const store = new BatchedStore(this);
       const keyv = keyvOf(adapter, { namespace: this.#namespace, log: this.#log });
-      await probe(keyv, store, (error) => serverError(error, this.description));
+      if (!this.#readOnly) await probe(keyv, store, (error) => serverError(error, this.description));
       return store;
     } catch (error) {
       await this.end();

@@ -31,7 +31,7 @@ interface Client {
 export async function openRedisStore(setting: string, options: ServerOptions = {}): Promise<Store> {
   const address = serverAddress(setting.replace(/^valkey/, "redis"));
   const store = new RedisStore(address, options.timeout ?? 10_000, options.log ?? silentLogger);
-  await store.open();
+  await store.open(options.readOnly ?? false);
   return store;
 }
 
@@ -75,15 +75,17 @@ class RedisStore implements Store {
     this.#watch();
   }
 
-  async open(): Promise<void> {
+  async open(readOnly: boolean): Promise<void> {
     try {
       const keyv = keyvOf(this.#adapter, { namespace: this.#namespace, log: this.#log });
       await this.#client.connect().catch((error) => {
         throw serverError(error, this.description);
       });
       await this.#checkServer();
-      await this.#listIfMissing();
-      await probe(keyv, this, (error) => serverError(error, this.description));
+      if (!readOnly) {
+        await this.#listIfMissing();
+        await probe(keyv, this, (error) => serverError(error, this.description));
+      }
       this.#opened = true;
     } catch (error) {
       this.#destroy();

@@ -16,6 +16,12 @@ const shares: Readonly<Record<number, string>> = {
   1196443219: "GPFS",
 };
 
+interface FileOptions {
+  readonly log: Logger;
+  /** Nothing is made, and no mode is changed. */
+  readonly readOnly: boolean;
+}
+
 /** What every SQLite database begins with (https://sqlite.org/fileformat.html#the_database_header). */
 const header = Buffer.from("SQLite format 3\0");
 
@@ -36,27 +42,28 @@ const preparations = new Lanes();
  * hold more than this file. To be ended when the database is closed.
  * @throws ThreadkeeperError `STORE_UNAVAILABLE`, `STORE_CORRUPT`
  */
-export function prepareFile(path: string, description: string, log: Logger): Promise<{ end(): void }> {
+export function prepareFile(path: string, description: string, options: FileOptions): Promise<{ end(): void }> {
   return preparations.run(path, async () => {
-    await prepare(path, description, log);
+    await prepare(path, description, options);
     inUse.set(path, (inUse.get(path) ?? 0) + 1);
     return { end: () => void inUse.set(path, (inUse.get(path) ?? 1) - 1) };
   });
 }
 
-async function prepare(path: string, description: string, log: Logger): Promise<void> {
+async function prepare(path: string, description: string, { log, readOnly }: FileOptions): Promise<void> {
   const directory = dirname(path);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (!readOnly) await mkdir(directory, { recursive: true, mode: 0o700 });
     await checkShare(directory, description, log);
     if ((inUse.get(path) ?? 0) === 0) {
-      const file = await open(path, "a+", 0o600);
+      const file = await open(path, readOnly ? "r" : "a+", 0o600);
       try {
         await checkHeader(file, description);
       } finally {
         await file.close();
       }
     }
+    if (readOnly) return;
     await restrict(path);
     await Promise.all([restrict(`${path}-wal`, true), restrict(`${path}-shm`, true)]);
   } catch (error) {
@@ -103,6 +110,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory; give the path of a file",
   EEXIST: "a part of its path is a file and no directory",
   ENOTDIR: "a part of its path is a file and no directory",
+  ENOENT: "there is no such file",
   EACCES: "this user has no permission; check who owns it, and its directory",
   EPERM: "this user has no permission; check who owns it, and its directory",
   EROFS: "its file system is read-only",

@@ -16,6 +16,8 @@ export interface SqliteOptions {
   readonly log?: Logger;
   /** How long a statement waits for another process's lock before it is `STORE_BUSY`, in milliseconds. Default 5000. */
   readonly busyTimeout?: number;
+  /** The file must be there, and nothing of it is changed: not its mode, not its journal. Default `false`. */
+  readonly readOnly?: boolean;
 }
 
 const physical = (key: string): string => `${defaultNamespace}:${key}`;
@@ -31,11 +33,11 @@ type Row = Record<string, unknown>;
  * @throws ThreadkeeperError `STORE_UNAVAILABLE`, `STORE_BUSY`, `STORE_CORRUPT`, `STORE_FULL`
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
-  const { log = silentLogger, busyTimeout = 5000 } = options;
+  const { log = silentLogger, busyTimeout = 5000, readOnly = false } = options;
   const file = resolve(path);
   const description = `SQLite file ${file}`;
-  const use = await prepareFile(file, description, log);
-  return new SqliteDatabase(file, description, busyTimeout, log, () => use.end()).open();
+  const use = await prepareFile(file, description, { log, readOnly });
+  return new SqliteDatabase(file, description, busyTimeout, log, () => use.end()).open(readOnly);
 }
 
 class SqliteDatabase implements Database {
@@ -55,11 +57,15 @@ class SqliteDatabase implements Database {
     this.#adapter = new KeyvSqlite({ uri: `sqlite://${file}`, busyTimeout });
   }
 
-  async open(): Promise<Store> {
+  async open(readOnly: boolean): Promise<Store> {
     const store = new BatchedStore(this);
     try {
       const keyv = keyvOf(this.#adapter, { log: this.#log });
       await this.#set("busy_timeout", this.#busyTimeout, this.#busyTimeout);
+      if (readOnly) {
+        await this.#set("query_only", "ON", 1);
+        return store;
+      }
       await this.#set("journal_mode", "WAL", "wal");
       await this.#set("synchronous", "FULL", 2);
       await this.#set("secure_delete", "ON", 1);

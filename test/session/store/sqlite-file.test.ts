@@ -17,7 +17,7 @@ describe("The file of a SQLite store", () => {
   let lines: string[];
   const prepare = async (path = join(directory, "sessions.sqlite")): Promise<void> => {
     const log = createLogger({ level: "warn", destination: { write: (line) => void lines.push(line) } });
-    (await prepareFile(path, `SQLite file ${path}`, log)).end();
+    (await prepareFile(path, `SQLite file ${path}`, { log, readOnly: false })).end();
   };
 
   beforeEach(async () => {
