@@ -204,6 +204,41 @@ describe("after a downtime", () => {
     expect(JSON.stringify(kept)).toContain("inside");
   });
 
+  it("what could not be read at first is answered all the same", async () => {
+    const house = await openHouse({ model: echo() });
+    const { sandbox, logged } = house;
+    const first = await house.start();
+    const thread = await opensThread(sandbox, sandbox.owner, "one");
+    await first.stop();
+    sandbox.owner.says(thread, "are you there?");
+    const mention = sandbox.owner.mentions(sandbox.bot, "a new question");
+    // More often than discord.js repeats it.
+    sandbox.faults.fail({ route: "GET /channels/:id/messages", status: 500, times: 8 });
+    const second = await house.start({ awaitsCatchUp: false });
+    await answerTo(sandbox, thread, 1);
+    await answerTo(sandbox, mention.id, 0);
+    await second.quiet();
+    expect(botTexts(sandbox, thread)).toEqual(["heard: one", "heard: are you there?"]);
+    expect(botTexts(sandbox, mention.id)).toEqual(["heard: a new question"]);
+    expect(logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
+  it("who was told that it came to nothing is not answered out of the blue", async () => {
+    const model = echo();
+    const house = await openHouse({ model });
+    const { sandbox } = house;
+    const first = await house.start();
+    sandbox.faults.fail({ route: "POST /channels/:id/messages/:id/threads", status: 500, times: 4 });
+    const mention = sandbox.owner.mentions(sandbox.bot, "a question");
+    await answerTo(sandbox, "general", 0);
+    await first.stop();
+    const second = await house.start();
+    await second.quiet();
+    expect(await caughtUp(house, 2)).toMatchObject({ messages: 0, channels: 1 });
+    expect(sandbox.findChannel(mention.id)).toBeUndefined();
+    expect([botMessages(sandbox, "general").length, model.shown.length]).toEqual([1, 0]);
+  });
+
   it("leaves Discord's limits alone, with very many threads", async () => {
     const house = await openHouse({ model: echo() });
     const { sandbox } = house;
