@@ -29,6 +29,7 @@ export class Admission {
   sessionAsked(message: Message): string | undefined {
     const routed = fromMessage(message, this.#plan.allowedBots);
     if ("ignored" in routed) return undefined;
+    if (isLockedToBot(message)) return undefined;
     const { inbound, ground } = routed;
     const wasTold = saysNothing(inbound) && (ground !== "new-thread" || message.hasThread);
     return wasTold ? undefined : inbound.sessionId;

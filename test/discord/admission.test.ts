@@ -57,6 +57,11 @@ describe("a message of earlier", () => {
     expect(door.sessionAsked(delivered(client, ids.general, "hello"))).toBeUndefined();
   });
 
+  it("in a thread that is locked to the bot wants none", () => {
+    const locked = knownClient({ locked: true, permissions: 0n });
+    expect(door.sessionAsked(delivered(locked, ids.ownThread, "hello"))).toBeUndefined();
+  });
+
   it("without words was told so, unless it is a call on which no thread was opened", () => {
     expect(door.sessionAsked(delivered(client, ids.ownThread, mention, calls))).toBeUndefined();
     const call = delivered(client, ids.general, mention, calls);

@@ -1,4 +1,4 @@
-import { ChannelType, InteractionContextType } from "discord.js";
+import { InteractionContextType } from "discord.js";
 import type { TurnEvent } from "../../conversation/turn-event.ts";
 import { replyViews } from "../../reply/reply-view.ts";
 import { answerStaysWording, undoElsewhereWording } from "../../reply/wording.ts";
@@ -34,8 +34,7 @@ export const undo: Command = {
       for await (const event of events) {
         if (event.type === "notice" && event.reason === "undone") {
           const isGone = await removeAnswer(event.inputs.at(-1));
-          const above =
-            channel?.isThread() && channel.parent?.type !== ChannelType.GuildForum ? channel.parentId : null;
+          const above = channel?.isThread() && !channel.parent?.isThreadOnly() ? channel.parentId : null;
           lines.push(
             ...(isGone ? [] : [answerStaysWording]),
             linksTo(event.inputs, { guild: guildId, channel: channelId, above }),
