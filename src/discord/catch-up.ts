@@ -84,7 +84,8 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<stri
   const open = found.map((messages) => messages.filter(({ id }) => !missed.gone.has(id)));
   const chosen = fairShare(open, limits.messages, mostOfOnePlace).flat();
   for (const message of chosen.sort((one, other) => compareIds(one.id, other.id))) {
-    if (goesOn() && !hold.isWithdrawn(message.id)) hear(message);
+    const now = hold.isReworded(message.id) ? await readAgain(message, plan) : message;
+    if (goesOn() && !hold.isWithdrawn(message.id)) hear(now);
   }
   const counts = {
     messages: chosen.length,
@@ -97,6 +98,11 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<stri
   };
   log.info(counts, "caught up with what was said meanwhile");
   return [...missed.unread];
+}
+
+/** A message as it is now, if that can be found out. */
+async function readAgain(message: Message, { budget }: CatchUpPlan): Promise<Message> {
+  return budget.run(`messages of ${message.channelId}`, () => message.fetch(true)).catch(() => message);
 }
 
 /** The conversations on a connection in which something was said since. */

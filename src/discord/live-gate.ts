@@ -11,6 +11,8 @@ export interface Hold {
   open(channel: string): void;
   /** Whether a message was deleted since the hold began, however much of it is open. */
   isWithdrawn(message: string): boolean;
+  /** Whether one says something else since then. */
+  isReworded(message: string): boolean;
   /** All that was said before is heard. */
   release(): void;
 }
@@ -45,6 +47,11 @@ export class LiveGate {
     this.#held = this.#held.filter(({ message }) => !messages.includes(message));
   }
 
+  /** A message that was edited: discord.js rewords only those that it has delivered itself. */
+  reword(message: string): void {
+    for (const hold of this.#holds) hold.reworded.add(message);
+  }
+
   #isClosed(channel: string): boolean {
     return [...this.#holds].some(({ closed }) => closed === "all" || closed.has(channel));
   }
@@ -61,6 +68,7 @@ class ChannelHold implements Hold {
   closed: Set<string> | "all" = "all";
   isReleased = false;
   readonly withdrawn = new Set<string>();
+  readonly reworded = new Set<string>();
   readonly #onOpened: () => void;
   readonly #timer: NodeJS.Timeout;
 
@@ -85,6 +93,10 @@ class ChannelHold implements Hold {
 
   isWithdrawn(message: string): boolean {
     return this.withdrawn.has(message);
+  }
+
+  isReworded(message: string): boolean {
+    return this.reworded.has(message);
   }
 
   release(): void {

@@ -27,6 +27,8 @@ interface Room {
   /** What an earlier try left. */
   readonly channels?: readonly string[];
   readonly goesOn?: () => boolean;
+  /** What messages say after their page was read; `undefined`: Discord can't say. */
+  readonly edits?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Runs a catch-up on a world of which the newest message of each channel is known, and tells what was heard. */
@@ -43,15 +45,22 @@ async function caughtUp(room: Room) {
   }
   const read: string[] = [];
   vi.spyOn(client.rest, "get").mockImplementation(async (route) => {
-    const [, , id = ""] = String(route).split("/");
+    const [, , id = "", , one] = String(route).split("/");
+    if (one !== undefined) {
+      const better = room.edits?.[one];
+      if (better === undefined) throw refusal(0, 500);
+      return stored(one, id, better);
+    }
     read.push(id);
+    for (const edited of Object.keys(room.edits ?? {})) gate.reword(edited);
     const said = messages[id];
     if (!said) throw refusal(10003);
     if (said === "fails") throw refusal(0, 500);
     return said.map(([message, content]) => stored(message, id, content));
   });
   const memory = knownMemory(knows);
-  const hold = new LiveGate().hold(60_000);
+  const gate = new LiveGate();
+  const hold = gate.hold(60_000);
   const heard: string[] = [];
   const { log, lines } = logLines();
   const plan = {
@@ -159,6 +168,18 @@ describe("what was missed", () => {
     expect(heard).toEqual(["noise 58", "noise 59", "a word"]);
     const all = await caughtUp({ messages: { [ids.general]: noise } });
     expect(all.heard).toHaveLength(40);
+  });
+
+  it("is heard as it is by then, also if it was edited since its page was read", async () => {
+    const [one, two, three] = [ago(30), ago(20), ago(10)];
+    const said = [
+      [one, "first"],
+      [two, "secnod"],
+      [three, "third"],
+    ] as const;
+    const edits = { [two]: "second", [three]: undefined };
+    const { heard } = await caughtUp({ messages: { [ids.general]: said }, edits });
+    expect(heard).toEqual(["first", "second", "third"]);
   });
 
   it("is no call whose thread was deleted", async () => {

@@ -83,6 +83,8 @@ describe("what is said live", () => {
     vi.advanceTimersByTime(1_000);
     expect(passed).toEqual(["0", "2"]);
     gate.withdraw(["4"]);
+    gate.reword("6");
+    expect([hold.isReworded("6"), hold.isReworded("4")]).toEqual([true, false]);
     expect(["0", "1", "2", "3", "4"].filter((id) => hold.isWithdrawn(id))).toEqual(["1", "3", "4"]);
     hold.release();
     gate.withdraw(["5"]);
