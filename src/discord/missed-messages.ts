@@ -1,5 +1,6 @@
 import { type Message, MessageType } from "discord.js";
 import type { Heard, Memory } from "../conversation/memory.ts";
+import { hasCode } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { isChannelGone, isPermissionMissing } from "./discord-error.ts";
 import { fromEdit } from "./from-discord.ts";
@@ -107,9 +108,9 @@ export class MissedMessages {
   }
 
   #fail(channel: string, error: unknown): void {
-    const isFinal = isPermissionMissing(error) || isChannelGone(error);
-    if (!isFinal) this.#unread.add(channel);
-    this.#plan.log[isFinal ? "debug" : "warn"]({ channel, err: error }, "what was said in a place could not be read");
+    const isShut = isPermissionMissing(error) || isChannelGone(error);
+    if (!isShut && !hasCode(error, "STORE_CORRUPT", "STORE_FORMAT_NEWER")) this.#unread.add(channel);
+    this.#plan.log[isShut ? "debug" : "warn"]({ channel, err: error }, "what was said in a place could not be read");
   }
 }
 

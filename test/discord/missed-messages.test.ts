@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/conversation/memory.ts";
 import type { HistoryReader } from "../../src/discord/history-reader.ts";
 import { MissedMessages } from "../../src/discord/missed-messages.ts";
+import { ThreadkeeperError } from "../../src/errors.ts";
 import { knownMemory } from "./support/known-memory.ts";
 import { delivered, ids, knownClient } from "./support/known-world.ts";
 import { logLines } from "./support/log-lines.ts";
@@ -190,6 +191,16 @@ describe("what was missed in a known conversation", () => {
     expect(unseen.messages.gone.size).toBe(0);
     const shut = missed({ open: async () => undefined } as unknown as HistoryReader);
     expect(await shut.messages.in(here, true)).toEqual([]);
+  });
+
+  it("whose session is damaged is not looked into again", async () => {
+    const heard = async () => {
+      throw new ThreadkeeperError("STORE_CORRUPT", "damaged");
+    };
+    const { messages, lines } = missed(channelOf([1]).reader, { knows: { heard } });
+    expect(await messages.in(here, true)).toEqual([]);
+    expect([...messages.unread]).toEqual([]);
+    expect(lines).toEqual(["warn: what was said in a place could not be read"]);
   });
 
   it("of which the place is gone and the store does not forget it, is looked into again", async () => {
