@@ -316,6 +316,27 @@ describe("a connection that could not be resumed", () => {
     expect(model.shown).toHaveLength(4);
   }, 60_000);
 
+  it("in the midst of catching up misses nothing either, and keeps the order", async () => {
+    const model = echo();
+    const house = await openHouse({ model });
+    const { sandbox } = house;
+    const first = await house.start();
+    const thread = await opensThread(sandbox, sandbox.owner, "one");
+    await first.stop();
+    sandbox.owner.says(thread, "two");
+    sandbox.faults.slow({ route: "GET /channels/:id/messages", ms: 1_500, times: 3 });
+    await house.start({ awaitsCatchUp: false });
+    sandbox.owner.says(thread, "three");
+    sandbox.faults.dropSockets({ resumable: false });
+    sandbox.owner.says(thread, "four");
+    const mention = sandbox.owner.mentions(sandbox.bot, "a new question");
+    await caughtUp(house, 3);
+    await answerTo(sandbox, mention.id, 0);
+    await sandbox.until(() => botTexts(sandbox, thread).join().includes("four"));
+    expect(botTexts(sandbox, thread).join(" | ").replaceAll("heard: ", "")).toBe("one | two | three | four");
+    expect(botTexts(sandbox, mention.id)).toEqual(["heard: a new question"]);
+  }, 60_000);
+
   it("and a message that is on its page and comes live again is answered once", async () => {
     const model = echo();
     const house = await openHouse({ model });
