@@ -33,7 +33,7 @@ const errorSentences: Record<ErrorCode, string | ((error: ThreadkeeperError) => 
   STORE_UNAVAILABLE: `${memoryFailed} Please try again in a while.`,
   STORE_BUSY: `${memoryFailed} It is in use; please try again in a moment.`,
   STORE_CORRUPT:
-    "What I remember of this conversation can't be read. Nothing was changed; whoever runs me has to look.",
+    "What I remember of this conversation can't be read. Nothing was changed; whoever runs me has to look. `/reset` gives it up and starts anew.",
   STORE_FULL: `${memoryFailed} There is no room left in it; whoever runs me has to make some.`,
   STORE_FORMAT_NEWER:
     "What I remember of this conversation was written by a newer version of me. Whoever runs me has to update me.",

@@ -143,7 +143,7 @@ export class SessionChanges {
       return events ? { version, control, older: { events } } : "moved";
     } catch (error) {
       if (!evenIfDamaged || !hasCode(error, "STORE_CORRUPT")) throw error;
-      return { version: stored?.version, control: newControl("") };
+      return { version: stored?.version, control: readableControl(sessionId, stored?.value) };
     }
   }
 
@@ -198,6 +198,15 @@ export class SessionChanges {
       this.#cache.forget(sessionId);
     }
     return true;
+  }
+}
+
+/** What can be read of a damaged session's control: all but its summary, or nothing. */
+function readableControl(sessionId: string, text: string | undefined): Control {
+  try {
+    return parseControl(sessionId, text);
+  } catch {
+    return newControl("");
   }
 }
 

@@ -1,7 +1,7 @@
 import { hasCode } from "../errors.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { saidKeys, speakerPrefix, userKeyOf } from "./session-index.ts";
-import { eventPrefix, largeKey, largePrefix, openPrefix, parseEvent, seqOfKey } from "./session-record.ts";
+import { eventPrefix, largeKey, largePrefix, openPrefix, parseEvent, seqOfKey, summaryKey } from "./session-record.ts";
 import { keyPages } from "./store/key-pages.ts";
 import type { Store } from "./store/store.ts";
 
@@ -10,7 +10,7 @@ import type { Store } from "./store/store.ts";
  * damaged event had can only be found among everybody's, and `isDamaged` says that the control has lost its own too.
  */
 export async function sessionKeys(store: Store, sessionId: string, isDamaged = false): Promise<string[]> {
-  const keys: string[] = [];
+  const keys: string[] = [summaryKey(sessionId)];
   let isWhole = !isDamaged;
   for await (const page of keyPages(store, eventPrefix(sessionId))) {
     keys.push(...page);

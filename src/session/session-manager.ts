@@ -218,8 +218,8 @@ export interface SessionManager {
    */
   history(sessionId: string, options?: HistoryOptions): AsyncIterable<SessionEvent>;
   /**
-   * Forgets the conversation, damaged events too: events, state, what waits and the run. What was handled stays known,
-   * and where it lies. `false`: no such session.
+   * Forgets the conversation, also if it cannot be read: events, state, what waits and the run. What was handled stays
+   * known, and where it lies, if that could be read. `false`: no such session.
    */
   reset(sessionId: string): Promise<boolean>;
   /** Forgets that it ever existed, also if it cannot be read. `false`: no such session. */

@@ -155,15 +155,12 @@ class StoreSessionManager implements SessionManager {
 
   async reset(sessionId: string): Promise<boolean> {
     this.#check(sessionId);
-    return this.#changes.change<boolean>(sessionId, async (control) => {
+    const decide = async (control: Control | undefined): Promise<Step<boolean>> => {
       if (!control) return { result: false };
-      return {
-        next: emptied(control, randomId()),
-        remove: await sessionKeys(this.#parts.store, sessionId),
-        forget: true,
-        result: true,
-      };
-    });
+      const remove = await sessionKeys(this.#parts.store, sessionId, control.revision === "");
+      return { next: emptied(control, randomId()), remove, forget: true, result: true };
+    };
+    return this.#changes.change(sessionId, decide, { evenIfDamaged: true });
   }
 
   async delete(sessionId: string): Promise<boolean> {

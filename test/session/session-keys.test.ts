@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Session } from "../../src/session/session.ts";
 import type { Author } from "../../src/session/session-event.ts";
-import type { Input, SessionManager } from "../../src/session/session-manager.ts";
-import { controlKey, eventKey } from "../../src/session/session-record.ts";
+import type { Input, Run, SessionManager } from "../../src/session/session-manager.ts";
+import { controlKey, eventKey, summaryKey } from "../../src/session/session-record.ts";
 import type { Store } from "../../src/session/store/store.ts";
 import { openSessions } from "../../src/session/store-session-manager.ts";
 import { contents, put, type StorePlace } from "../support/store-contract.ts";
@@ -63,6 +64,17 @@ describe("The keys of a session", () => {
       await put(store, eventKey("s", 0), "{}");
     },
   })) {
+    it(`are gone when it is reset with ${what} damaged, and it goes on from nothing`, async () => {
+      await damage();
+      const another = await openSessions({ store });
+      expect(await another.reset("s")).toBe(true);
+      expect((await own("s")).filter((key) => !key.startsWith("place/"))).toEqual([controlKey("s")]);
+      expect(await another.get("s")).toMatchObject({ events: [], earlier: 0 });
+      expect(await another.take("s", input("3"))).toMatchObject({ outcome: "run" });
+      expect((await another.get("s-2"))?.events).toHaveLength(1);
+      await another.close();
+    });
+
     it(`are gone when it is deleted with ${what} damaged, and nobody else's`, async () => {
       await damage();
       expect(await sessions.delete("s")).toBe(true);
@@ -70,6 +82,21 @@ describe("The keys of a session", () => {
       expect(await own("s-2")).toHaveLength(12);
     });
   }
+
+  it("are gone when it is reset with its summary damaged; what was handled is known all the same", async () => {
+    const { run } = (await sessions.take("t", input("4"), { create: true })) as { run: Run };
+    await sessions.finish(run);
+    await sessions.take("t", input("5"));
+    const session = (await sessions.get("t")) as Session;
+    expect(await sessions.summarise(session, { upTo: 1, text: "in short" })).toBe(true);
+    await put(store, summaryKey("t"), "something else");
+    const another = await openSessions({ store });
+    await expect(another.get("t")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    expect(await another.reset("t")).toBe(true);
+    expect(await own("t")).toEqual([controlKey("t"), "place/here/t"]);
+    expect(await another.take("t", input("4"))).toEqual({ outcome: "known" });
+    await another.close();
+  });
 
   it("stay as they are if one of its events was written by a newer program", async () => {
     const before = await keys();

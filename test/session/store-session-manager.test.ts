@@ -871,7 +871,7 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
       "cannot be read": () => place.spoil(controlKey("s")),
     };
     it.each(Object.entries(damages))(
-      "since it %s are an error in every call but delete, which is the way out",
+      "since it %s are an error in every call but reset and delete, which are the ways out",
       async (_, damage) => {
         await sessions.take("s", input("1"), { create: true });
         const other = await sessions.create({ sessionId: "other" });
@@ -881,12 +881,14 @@ describe.each(everyPlace)("Sessions in $kind", ({ makePlace }) => {
           () => sessions.create({ sessionId: "s" }),
           () => sessions.take("s", input("2"), { create: true }),
           () => sessions.interrupt("s"),
-          () => sessions.reset("s"),
         ];
         for (const call of calls)
           await expect(call()).rejects.toMatchObject({ code: "STORE_CORRUPT", fields: { sessionId: "s" } });
         expect(await sessions.get("other")).toEqual(other);
-        expect(await sessions.delete("s")).toBe(true);
+        expect(await sessions.reset("s")).toBe(true);
+        expect(await sessions.take("s", input("3"))).toMatchObject({ outcome: "run" });
+        await damage();
+        expect(await (await another()).delete("s")).toBe(true);
         expect(Object.keys(await contents(store)).filter((key) => /\/s(?:\/|$)/.test(key))).toEqual([]);
       },
     );

@@ -39,7 +39,8 @@ const keysSql = `SELECT key FROM public.keyv
 const connections = 4;
 const maxTries = 6;
 
-type Query = (sql: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+type Row = Record<string, unknown>;
+type Query = (sql: string, values?: unknown[]) => Promise<Row[]>;
 
 /**
  * The adapter keeps one pool for the whole module: another address replaces it, `disconnect` of one ends it for all, and
@@ -52,7 +53,7 @@ class KeyvOnPool extends KeyvPostgres {
 
   override async connect(): Promise<Query> {
     const { pool } = this.opts as unknown as { pool: Pool };
-    return async (sql, values) => (await pool.query(sql, values)).rows;
+    return async (sql, values) => (await pool.query<Row>(sql, values)).rows;
   }
 }
 
@@ -91,7 +92,7 @@ class PostgresDatabase implements Database {
     this.#pool.on("error", (error: unknown) => {
       log.debug({ reason: serverError(error, this.description).message }, "an idle connection to PostgreSQL is gone");
     });
-    this.#query = async (sql, values) => (await this.#pool.query(sql, values)).rows;
+    this.#query = async (sql, values) => (await this.#pool.query<Row>(sql, values)).rows;
   }
 
   async open(): Promise<Store> {
@@ -199,7 +200,7 @@ class PostgresDatabase implements Database {
    * A connection that ended while it was idle may tell so only to whoever asks next; nobody minds if a read is asked
    * again, once for each that there may be.
    */
-  async #look(sql: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> {
+  async #look(sql: string, values: unknown[]): Promise<Row[]> {
     const began = Date.now();
     for (let tries = 1; ; tries++) {
       try {
@@ -211,7 +212,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async #ask(sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
+  async #ask(sql: string, values?: unknown[]): Promise<Row[]> {
     try {
       return await this.#query(sql, values);
     } catch (error) {
