@@ -27,8 +27,9 @@ function keysOf({ key, put, remove = [] }: Commit): string[] {
   return [key, ...put.keys(), ...remove];
 }
 
-function sizeOf({ was, put }: Commit): number {
+function sizeOf({ was, put, remove = [] }: Commit): number {
   let characters = was?.length ?? 0;
   for (const [key, value] of put) characters += key.length + value.length;
+  for (const key of remove) characters += key.length;
   return characters;
 }

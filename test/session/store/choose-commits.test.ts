@@ -46,6 +46,8 @@ describe("Commits that share a statement", () => {
     const large = "x".repeat(5_000_000);
     expect(chooseCommits([plain(0, large), plain(1, large), plain(2)]).map((each) => each.key)).toEqual(["k0", "k2"]);
     expect(chooseCommits([plain(0, large.repeat(2)), plain(1)]).map((each) => each.key)).toEqual(["k0"]);
+    const remove = Array.from({ length: 100_000 }, (_, index) => `r${index}`.padEnd(100, "r"));
+    expect(chooseCommits([{ ...plain(0), remove }, plain(1)]).map((each) => each.key)).toEqual(["k0"]);
     const guarded = { ...plain(0), was: large };
     expect(chooseCommits([guarded, plain(1, large), plain(2)]).map((each) => each.key)).toEqual(["k0", "k2"]);
   });
