@@ -126,7 +126,7 @@ class RedisStore implements Store {
     this.#checkOpen();
     const from = after >= prefix ? `(${after}` : `[${prefix}`;
     // No key has a character as high as the one that ends the range.
-    const range = ["ZRANGEBYLEX", this.#list, from === "(" ? "-" : from, `(${prefix}\x7f`, "LIMIT", "0", `${limit}`];
+    const range = ["ZRANGEBYLEX", this.#list, from, `(${prefix}\x7f`, "LIMIT", "0", `${limit}`];
     return (await this.#send(range)) as string[];
   }
 
@@ -193,9 +193,12 @@ class RedisStore implements Store {
     return { appendonly: aof === "1" ? "yes" : "no", "maxmemory-policy": policy };
   }
 
-  /** Makes the list of keys if what there is was written by a plain Keyv, or came back without it. */
+  /**
+   * Makes the list of keys if what there is was written by a plain Keyv, or came back without it. The empty name, which
+   * is no key's, says that it is complete: a commit begins a list too, and who makes it may be killed on the way.
+   */
   async #listIfMissing(): Promise<void> {
-    if ((await this.#send(["EXISTS", this.#list])) === 1) return;
+    if ((await this.#send(["ZSCORE", this.#list, ""])) !== null) return;
     let cursor = "0";
     do {
       const scan = ["SCAN", cursor, "MATCH", `${this.#prefix}*`, "COUNT", "1000"];
@@ -203,6 +206,7 @@ class RedisStore implements Store {
       if (found.length > 0) await this.#run(listScript, [this.#list, ...found], [this.#prefix]);
       cursor = next;
     } while (cursor !== "0");
+    await this.#send(["ZADD", this.#list, "0", ""]);
   }
 
   async #run({ text, digest }: RedisScript, keys: readonly string[], args: readonly string[]): Promise<unknown> {
