@@ -85,7 +85,7 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<stri
   const chosen = fairShare(open, limits.messages, mostOfOnePlace).flat();
   for (const message of chosen.sort((one, other) => compareIds(one.id, other.id))) {
     const now = hold.isReworded(message.id) ? await readAgain(message, plan) : message;
-    if (goesOn() && !hold.isWithdrawn(message.id)) hear(now);
+    if (goesOn() && !hold.isWithdrawn(message.channelId, message.id)) hear(now);
   }
   const counts = {
     messages: chosen.length,

@@ -72,6 +72,8 @@ export class Continuity {
       this.#absences.isOut(news.guild);
     } else if (news) {
       if (news.news === "messages-deleted") this.#gate.withdraw(news.messages);
+      if (news.news === "thread-gone") this.#gate.withdraw([news.thread]);
+      if (news.news === "channel-gone") this.#gate.withdraw([news.channel]);
       if (news.news === "message-edited") this.#gate.reword(news.message);
       streams.follow(this.#upkeep.take(news), "what happened on Discord did not reach what is remembered");
     }

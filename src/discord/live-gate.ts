@@ -9,8 +9,8 @@ export interface Hold {
   /** From now on only these channels are held. */
   only(channels: Iterable<string>): void;
   open(channel: string): void;
-  /** Whether a message was deleted since the hold began, however much of it is open. */
-  isWithdrawn(message: string): boolean;
+  /** Whether a message, or its channel, was deleted since the hold began, however much of it is open. */
+  isWithdrawn(channel: string, message: string): boolean;
   /** Whether one says something else since then. */
   isReworded(message: string): boolean;
   /** All that was said before is heard. */
@@ -37,14 +37,16 @@ export class LiveGate {
 
   /** Calls `pass` when the channel is open, behind what came before it: at once, if it is. */
   pass(channel: string, message: string, pass: () => void): void {
+    // Of a connection that has just begun, discord.js keeps messages back until it knows its servers.
+    if ([...this.#holds].some((hold) => hold.isWithdrawn(channel, message))) return;
     if (this.#isClosed(channel)) this.#held.push({ channel, message, pass });
     else pass();
   }
 
-  /** Messages that were deleted: they don't pass. */
-  withdraw(messages: readonly string[]): void {
-    for (const hold of this.#holds) for (const message of messages) hold.withdrawn.add(message);
-    this.#held = this.#held.filter(({ message }) => !messages.includes(message));
+  /** Messages, or channels with all messages in them, that were deleted: they don't pass. */
+  withdraw(ids: readonly string[]): void {
+    for (const hold of this.#holds) for (const id of ids) hold.withdrawn.add(id);
+    this.#held = this.#held.filter(({ channel, message }) => !ids.includes(message) && !ids.includes(channel));
   }
 
   /** A message that was edited: discord.js rewords only those that it has delivered itself. */
@@ -91,8 +93,8 @@ class ChannelHold implements Hold {
     this.#onOpened();
   }
 
-  isWithdrawn(message: string): boolean {
-    return this.withdrawn.has(message);
+  isWithdrawn(channel: string, message: string): boolean {
+    return this.withdrawn.has(message) || this.withdrawn.has(channel);
   }
 
   isReworded(message: string): boolean {

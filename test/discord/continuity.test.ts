@@ -236,3 +236,18 @@ describe("a deletion", () => {
     vi.restoreAllMocks();
   });
 });
+
+describe("a place that is deleted", () => {
+  it("takes along what is held in it", async () => {
+    const { client, continuity: whole, streams, heard } = continuity();
+    whole.learn(began, 0);
+    whole.pass(delivered(client, ids.ownThread, "in a thread"));
+    whole.pass(delivered(client, ids.general, "in a channel"));
+    whole.pass(delivered(client, ids.voice, "elsewhere"));
+    whole.learn(packet(GatewayDispatchEvents.ThreadDelete, { id: ids.ownThread }), 0);
+    whole.learn(packet(GatewayDispatchEvents.ChannelDelete, { id: ids.general }), 0);
+    whole.ready(client, 0);
+    await streams.idle();
+    expect(heard).toEqual(["elsewhere"]);
+  });
+});

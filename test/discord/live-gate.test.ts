@@ -85,9 +85,23 @@ describe("what is said live", () => {
     gate.withdraw(["4"]);
     gate.reword("6");
     expect([hold.isReworded("6"), hold.isReworded("4")]).toEqual([true, false]);
-    expect(["0", "1", "2", "3", "4"].filter((id) => hold.isWithdrawn(id))).toEqual(["1", "3", "4"]);
+    expect(["0", "1", "2", "3", "4"].filter((id) => hold.isWithdrawn("a", id))).toEqual(["1", "3", "4"]);
+    come("a", "3");
+    come("b", "7");
+    expect(passed).toEqual(["0", "2", "7"]);
     hold.release();
     gate.withdraw(["5"]);
-    expect(gate.hold(1_000).isWithdrawn("5")).toBe(false);
+    expect(gate.hold(1_000).isWithdrawn("a", "5")).toBe(false);
+  });
+
+  it("does not pass either when its channel was deleted", () => {
+    const hold = gate.hold(1_000);
+    come("a", "1");
+    come("b", "2");
+    gate.withdraw(["a"]);
+    come("a", "3");
+    expect([hold.isWithdrawn("a", "4"), hold.isWithdrawn("b", "5")]).toEqual([true, false]);
+    hold.release();
+    expect(passed).toEqual(["2"]);
   });
 });
