@@ -80,6 +80,7 @@ export async function catchUp(plan: CatchUpPlan, absence: Absence): Promise<stri
   for (const { id } of found.flat()) calls.add(id);
   await forEach(threads, goesOn, look);
 
+  if (!goesOn()) return [];
   // A call whose thread was deleted was answered there, and is not called out again.
   const open = found.map((messages) => messages.filter(({ id }) => !missed.gone.has(id)));
   const chosen = fairShare(open, limits.messages, mostOfOnePlace).flat();

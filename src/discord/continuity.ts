@@ -132,6 +132,8 @@ export class Continuity {
   }
 
   async #lookAfter(task: Task, limits: CatchUpLimits): Promise<void> {
+    const { goesOn } = this.#plan;
+    if (!goesOn()) return;
     const { client, absence, hold = this.#gate.hold(heldMs) } = task;
     // It broke off meanwhile, and its servers are not there.
     if (client.ws.shards.get(absence.shard)?.status !== Status.Ready) return this.#later({ ...task, hold });
@@ -139,7 +141,7 @@ export class Continuity {
     try {
       const unread = await catchUp(plan, absence);
       hold.release();
-      if (!absence.only && !absence.channels) {
+      if (!absence.only && !absence.channels && goesOn()) {
         const gone = await forgetAbsentPlaces(plan, absence);
         if (gone > 0) plan.log.info({ sessions: gone }, "what was left or deleted meanwhile is forgotten");
       }

@@ -12,7 +12,7 @@ import { refusal } from "./support/refusal.ts";
 const packet = (t: GatewayDispatchEvents, d: object) => ({ op: 0, s: 1, t, d }) as unknown as GatewayDispatchPayload;
 const began = packet(GatewayDispatchEvents.Ready, { guilds: [{ id: ids.guild }] });
 
-function continuity({ catchesUp = true } = {}) {
+function continuity({ catchesUp = true, goesOn = (): boolean => true } = {}) {
   const client = knownClient() as Client<true>;
   client.ws.shards.set(0, { status: Status.Ready } as never);
   Object.assign(client.guilds.cache.get(ids.guild) ?? {}, { shardId: 0, available: true });
@@ -29,7 +29,7 @@ function continuity({ catchesUp = true } = {}) {
     allowedBots: new Set<string>(),
     sessionAsked: ({ channelId }) => `discord:${channelId}`,
     hear: ({ content }: Message) => void heard.push(content),
-    goesOn: () => true,
+    goesOn,
     log,
   });
   return { client, memory, streams, heard, lines, continuity: whole };
@@ -116,6 +116,23 @@ describe("a connection that begins anew", () => {
     vi.useRealTimers();
     expect(lines).toEqual(["info: caught up with what was said meanwhile"]);
     expect(whole.isWhole()).toBe(true);
+  });
+
+  it("is not looked after when the bot is about to end, and nothing of the store is touched any more", async () => {
+    let goesOn = true;
+    const { client, continuity: whole, streams, memory, lines } = continuity({ goesOn: () => goesOn });
+    memory.sessionsIn.mockImplementationOnce(async () => {
+      goesOn = false;
+      return [];
+    });
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    await streams.idle();
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    await streams.idle();
+    expect([memory.sessionsIn, memory.places].map(({ mock }) => mock.calls.length)).toEqual([2, 0]);
+    expect(lines).toEqual([]);
   });
 
   it("holds nothing where nothing is caught up with", async () => {
