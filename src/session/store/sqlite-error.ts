@@ -6,7 +6,7 @@ const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   5: ["STORE_BUSY", "is locked by another process: close the program that holds it"],
   6: ["STORE_BUSY", "is locked by another process: close the program that holds it"],
   8: ["STORE_UNAVAILABLE", "cannot be written: check who owns the file, and its directory"],
-  10: ["STORE_UNAVAILABLE", "failed to read or write: check the disk"],
+  10: ["STORE_UNAVAILABLE", "failed to read or write: check the disk, and whether it is full"],
   11: ["STORE_CORRUPT", "is damaged: restore a backup of it"],
   13: ["STORE_FULL", "is on a disk that is full: make room"],
   14: ["STORE_UNAVAILABLE", "cannot be opened: check the path, and who owns it"],

@@ -27,9 +27,20 @@ describe("The address of a server", () => {
       "redis://me:hidden@host?namespace=",
       "redis://me:hidden@host?namespace=a:b",
       "redis://me:hidden@host?namespace=fifteen-letters",
+      "redis://me:hidden@host/sessions",
+      "redis://me:hidden@host/0/1",
+      "redis://me:50%hidden@host/0",
+      "postgres://me:50%hidden@host/bots",
+      "postgres://me:hidden@%zz/bots",
     ]) {
       expect(() => serverAddress(wrong)).toThrow(expect.objectContaining({ code: "STORE_SETTING_INVALID" }));
       expect(() => serverAddress(wrong)).not.toThrow("hidden");
+    }
+  });
+
+  it("refuses what was meant to be a namespace, and what no driver reads", () => {
+    for (const wrong of ["postgres://host/bots?namespce=a", "postgres://host/bots?Namespace=a", "redis://host?db=1"]) {
+      expect(() => serverAddress(wrong)).toThrow("did you mean ?namespace=?");
     }
   });
 });
