@@ -1,4 +1,5 @@
 import { checkStore } from "../session/check-store.ts";
+import { counted } from "./counted.ts";
 import { readSettings } from "./settings.ts";
 import { existingStore } from "./store-setting.ts";
 import { openToolStore } from "./tool-store.ts";
@@ -14,7 +15,7 @@ export async function check(): Promise<number> {
       console.log(message);
     }
     console.log(
-      wrong === 0 ? `${store.description}: all is well.` : `${store.description}: ${wrong} things are wrong.`,
+      wrong === 0 ? `${store.description}: all is well.` : `${store.description}: ${counted(wrong, "fault")} found.`,
     );
     return wrong === 0 ? 0 : 1;
   } finally {

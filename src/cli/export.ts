@@ -7,6 +7,7 @@ import { formatLines } from "../session/session-lines.ts";
 import type { Store } from "../session/store/store.ts";
 import { sessionIds } from "../session/store-walk.ts";
 import { readWholeSession } from "../session/whole-session.ts";
+import { counted } from "./counted.ts";
 import { sessionMarkdown } from "./session-markdown.ts";
 import { readSettings } from "./settings.ts";
 import { existingStore } from "./store-setting.ts";
@@ -45,7 +46,7 @@ export async function exportSessions(words: readonly string[]): Promise<number> 
       out.end();
       await Promise.race([failed, once(out, "finish")]);
     }
-    console.error(`threadkeeper: ${written} sessions of ${store.description} were written`);
+    console.error(`threadkeeper: ${counted(written, "session")} of ${store.description} written`);
     return unreadable === 0 ? 0 : 1;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EPIPE") return 0;

@@ -1,7 +1,9 @@
 import { createReadStream } from "node:fs";
+import { parseArgs } from "node:util";
 import { ThreadkeeperError } from "../errors.ts";
 import { parseLines } from "../session/session-lines.ts";
 import { writeWholeSession } from "../session/whole-session.ts";
+import { counted } from "./counted.ts";
 import { readSettings } from "./settings.ts";
 import { openToolStore } from "./tool-store.ts";
 
@@ -10,7 +12,8 @@ import { openToolStore } from "./tool-store.ts";
  * line of it keeps all of it out. Sessions that are there already are left as they are; gives 1 if some were.
  */
 export async function importSessions(words: readonly string[]): Promise<number> {
-  const [file, ...more] = words;
+  const { positionals } = parseArgs({ args: [...words], options: {}, allowPositionals: true });
+  const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) {
     throw new ThreadkeeperError("INPUT_INVALID", "import needs the name of one file, as export writes it");
   }
@@ -26,7 +29,7 @@ export async function importSessions(words: readonly string[]): Promise<number> 
         console.error(`threadkeeper: session ${whole.sessionId} is there already, and was left as it is`);
       }
     }
-    console.log(`${written} sessions were put into ${store.description}.`);
+    console.log(`${counted(written, "session")} put into ${store.description}.`);
     return there === 0 ? 0 : 1;
   } finally {
     await store.close();

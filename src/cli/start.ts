@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import type { ThreadkeeperError } from "../errors.ts";
 import { startBot } from "../main.ts";
+import { counted } from "./counted.ts";
 import { openLog } from "./open-log.ts";
 import { readSettings } from "./settings.ts";
 import { stopSignal, unlessStopped } from "./stop-signal.ts";
@@ -25,7 +26,7 @@ async function onDiscord(config: Config, discord: NonNullable<Config["discord"]>
   const starting = startBot({ config, discord, store, log, onShutOut: (error) => shutOut(error) });
   const bot = await unlessStopped(starting, stopped);
   if (!bot) return 0;
-  const servers = bot.guilds.length === 1 ? "1 server" : `${bot.guilds.length} servers`;
+  const servers = counted(bot.guilds.length, "server");
   console.log(`Threadkeeper is on Discord as ${bot.userName}, in ${servers}, answering with ${config.model.setting}.`);
   console.log(`Sessions are kept in ${bot.store}.`);
   console.log(`Invite it to a server with: ${bot.inviteLink}`);

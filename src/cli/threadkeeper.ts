@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
+import leven from "leven";
 import { ThreadkeeperError } from "../errors.ts";
 import { checkSqliteBinding } from "./sqlite-binding.ts";
 
@@ -47,16 +48,18 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
     checkSqliteBinding();
     return (await import("./rekey.ts")).rekey();
   },
-  help: async () => {
-    console.log(usage);
-    return 0;
-  },
+  help,
   version: async () => {
     const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
     console.log((JSON.parse(manifest) as { version: string }).version);
     return 0;
   },
 };
+
+async function help(): Promise<number> {
+  console.log(usage);
+  return 0;
+}
 
 const aliases: Readonly<Record<string, string>> = {
   "--help": "help",
@@ -65,25 +68,52 @@ const aliases: Readonly<Record<string, string>> = {
   "-v": "version",
 };
 
+const names = [...Object.keys(commands), ...Object.keys(tools)];
+
 /** Runs one command; gives the exit code. An error of ours is a sentence, not a stack. */
 async function run(words: readonly string[]): Promise<number> {
-  const [word = "start", ...more] = words;
-  const command = commandFor(aliases[word] ?? word, more);
-  if (!command) {
-    console.error(`threadkeeper: there is no "${words.join(" ")}"\n\n${usage}`);
-    return 2;
-  }
+  const [first = "start", ...more] = words;
+  const word = aliases[first] ?? first;
+  const asksForHelp =
+    word === "help" ? more.every(isCommand) : isCommand(word) && more.some((other) => aliases[other] === "help");
+  if (asksForHelp) return help();
+  const command = commandFor(word, more);
+  if (!command) return misused(`there is no "${words.join(" ")}"${hint(word)}`);
   try {
     return await command();
   } catch (error) {
-    if (String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS")) {
-      console.error(`threadkeeper: ${(error as Error).message}\n\n${usage}`);
-      return 2;
+    if (isMisuse(error)) {
+      // What Node adds is how to name a file with a dash.
+      const why = error.message.replace(/\. To specify .*$/s, "");
+      return misused(`${word}: ${why}${meant(/'(--\S+)'/.exec(why)?.[1] ?? "", ["--markdown", "--to"])}`);
     }
     if (!(error instanceof ThreadkeeperError)) throw error;
     console.error(`threadkeeper: ${error.message}`);
     return 1;
   }
+}
+
+function misused(why: string): number {
+  console.error(`threadkeeper: ${why}\n\n${usage}`);
+  return 2;
+}
+
+/** What was probably meant. Only the first word is a command; it may be right, and have more behind it than it takes. */
+function hint(word: string): string {
+  return isCommand(word) && word !== "help" ? `; ${word} stands alone` : meant(word, names);
+}
+
+function meant(wrong: string, known: readonly string[]): string {
+  const nearest = known.find((name) => leven(wrong, name) <= 2);
+  return nearest === undefined || nearest === wrong ? "" : `; did you mean ${nearest}?`;
+}
+
+function isCommand(word: string): boolean {
+  return names.includes(word);
+}
+
+function isMisuse(error: unknown): error is Error {
+  return error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS");
 }
 
 function commandFor(word: string, more: readonly string[]): (() => Promise<number>) | undefined {

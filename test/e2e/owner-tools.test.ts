@@ -77,4 +77,22 @@ describe("Tools for the owner", () => {
     expect(await run(["export", "--colour"], env)).toEqual({ code: 2, output: expect.stringContaining("--colour") });
     expect(await run(["check", "all"], env)).toEqual({ code: 2, output: expect.stringContaining('no "check all"') });
   });
+
+  it("tell what they take, and what was probably meant", { timeout: 60_000 }, async () => {
+    for (const words of [
+      ["import", "--help"],
+      ["check", "-h"],
+      ["help", "rekey"],
+    ]) {
+      expect(await run(words)).toEqual({ code: 0, output: expect.stringContaining("threadkeeper export") });
+    }
+    for (const [words, hint] of [
+      [["chekc"], 'no "chekc"; did you mean check?'],
+      [["rekey", "now"], 'no "rekey now"; rekey stands alone'],
+      [["export", "--markdwon"], "export: Unknown option '--markdwon'; did you mean --markdown?\n"],
+      [["import", "--force", "all.jsonl"], "import: Unknown option '--force'\n"],
+    ] as const) {
+      expect(await run([...words])).toEqual({ code: 2, output: expect.stringContaining(hint) });
+    }
+  });
 });
