@@ -10,6 +10,7 @@ import { probe } from "./probe.ts";
 import { commitScript, listScript, type RedisScript, readScript } from "./redis-scripts.ts";
 import { type ServerAddress, serverAddress } from "./server-address.ts";
 import { serverError } from "./server-error.ts";
+import { SortedKeys } from "./sorted-keys.ts";
 import type { Commit, Committed, Store, Stored } from "./store.ts";
 import { weakRedisSettings } from "./weak-settings.ts";
 
@@ -47,6 +48,8 @@ class RedisStore implements Store {
   readonly #adapter: KeyvRedis<string>;
   readonly #client: Client;
   readonly #pending = new Set<Promise<unknown>>();
+  /** All keys as of the opening, for who may not make the list. */
+  #found: SortedKeys | undefined;
   #opened = false;
   #closing: Promise<void> | undefined;
 
@@ -82,10 +85,8 @@ class RedisStore implements Store {
         throw serverError(error, this.description);
       });
       await this.#checkServer();
-      if (!readOnly) {
-        await this.#listIfMissing();
-        await probe(keyv, this, (error) => serverError(error, this.description));
-      }
+      if ((await this.#send(["ZSCORE", this.#list, ""])) === null) await this.#listAll(readOnly);
+      if (!readOnly) await probe(keyv, this, (error) => serverError(error, this.description));
       this.#opened = true;
     } catch (error) {
       this.#destroy();
@@ -124,9 +125,11 @@ class RedisStore implements Store {
 
   async keys(prefix: string, { after = "", limit = 1000 } = {}): Promise<string[]> {
     this.#checkOpen();
-    const from = after >= prefix ? `(${after}` : `[${prefix}`;
     // No key has a character as high as the one that ends the range.
-    const range = ["ZRANGEBYLEX", this.#list, from, `(${prefix}\x7f`, "LIMIT", "0", `${limit}`];
+    const end = `${prefix}\x7f`;
+    if (this.#found) return this.#found.list({ from: prefix, after, end, limit });
+    const from = after >= prefix ? `(${after}` : `[${prefix}`;
+    const range = ["ZRANGEBYLEX", this.#list, from, `(${end}`, "LIMIT", "0", `${limit}`];
     return (await this.#send(range)) as string[];
   }
 
@@ -194,19 +197,21 @@ class RedisStore implements Store {
   }
 
   /**
-   * Makes the list of keys if what there is was written by a plain Keyv, or came back without it. The empty name, which
-   * is no key's, says that it is complete: a commit begins a list too, and who makes it may be killed on the way.
+   * Makes the list of keys where what there is was written by a plain Keyv, or came back without it. The empty name,
+   * which is no key's, says that it is complete: a commit begins a list too, and who makes it may be killed on the way.
    */
-  async #listIfMissing(): Promise<void> {
-    if ((await this.#send(["ZSCORE", this.#list, ""])) !== null) return;
+  async #listAll(readOnly: boolean): Promise<void> {
+    const keys: string[] = [];
     let cursor = "0";
     do {
       const scan = ["SCAN", cursor, "MATCH", `${this.#prefix}*`, "COUNT", "1000"];
       const [next, found] = (await this.#send(scan)) as [string, string[]];
-      if (found.length > 0) await this.#run(listScript, [this.#list, ...found], [this.#prefix]);
+      if (readOnly) keys.push(...found.map((key) => key.slice(this.#prefix.length)));
+      else if (found.length > 0) await this.#run(listScript, [this.#list, ...found], [this.#prefix]);
       cursor = next;
     } while (cursor !== "0");
-    await this.#send(["ZADD", this.#list, "0", ""]);
+    if (readOnly) this.#found = new SortedKeys(keys);
+    else await this.#send(["ZADD", this.#list, "0", ""]);
   }
 
   async #run({ text, digest }: RedisScript, keys: readonly string[], args: readonly string[]): Promise<unknown> {

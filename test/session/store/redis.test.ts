@@ -77,6 +77,11 @@ describe.skipIf(redisServer.missing)(`Redis ${redisServer.missing ?? ""}`, () =>
       await write(store, { key: "a", put: { a: "1", b: "2", c: "3" } });
       await client.del(`${place.namespace}:all-keys`);
       await put(store, "d", "4");
+      const reader = await openRedisStore(place.setting, { readOnly: true });
+      expect(await reader.keys("")).toEqual(["a", "b", "c", "d"]);
+      expect(await reader.keys("", { after: "a", limit: 2 })).toEqual(["b", "c"]);
+      await reader.close();
+      expect(await client.zRange(`${place.namespace}:all-keys`, 0, -1)).toEqual(["d"]);
       expect(await (await open()).keys("")).toEqual(["a", "b", "c", "d"]);
       expect(await store.keys("", { limit: 1 })).toEqual(["a"]);
     });
