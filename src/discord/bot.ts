@@ -151,7 +151,7 @@ class DiscordBot implements Bot {
   resume(sessionIds: readonly string[]): void {
     // What was deleted or edited meanwhile is not answered as it was.
     const views = async (sessionId: string) => {
-      await this.#continuity.caughtUp;
+      await this.#continuity.caughtUp();
       await this.#draw(replyViews(this.#plan.conversation.resume(sessionId)));
     };
     for (const sessionId of sessionIds) this.#streams.follow(views(sessionId));

@@ -85,9 +85,14 @@ export class Continuity {
     this.#gate.pass(message.channelId, message.id, () => this.#plan.hear(message));
   }
 
-  /** Resolves when what was missed until now is caught up with, or could not be. */
-  get caughtUp(): Promise<void> {
-    return this.#caughtUp;
+  /** Resolves when what was missed until now is caught up with, could not be, or has been waited for as long as live messages do. */
+  async caughtUp(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, heldMs).unref();
+    });
+    await Promise.race([this.#caughtUp, enough]);
+    clearTimeout(timer);
   }
 
   /**

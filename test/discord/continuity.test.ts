@@ -145,6 +145,26 @@ describe("a connection that begins anew", () => {
   });
 });
 
+describe("whoever waits for it to be caught up with", () => {
+  it("goes on when it is, or after as long as live messages wait", async () => {
+    vi.useFakeTimers();
+    const { client, continuity: whole, memory } = continuity();
+    await whole.caughtUp();
+    memory.sessionsIn.mockImplementationOnce(() => new Promise(() => {}));
+    whole.learn(began, 0);
+    whole.ready(client, 0);
+    let goesOn = false;
+    void whole.caughtUp().then(() => {
+      goesOn = true;
+    });
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(goesOn).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(goesOn).toBe(true);
+    vi.useRealTimers();
+  });
+});
+
 describe("catching up that fails", () => {
   beforeEach(() => {
     vi.useFakeTimers();
