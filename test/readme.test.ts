@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -74,7 +74,15 @@ describe("the README", () => {
     expect(model.promptOf(1)).toMatch(/\[[1-6],[1-6],[1-6]\]/);
   });
 
-  it("names every setting of the model, the scripts and the folders as they are", async () => {
+  it("has all that lies in src on its map, and nothing else", async () => {
+    const map = readme.slice(readme.indexOf("## Map of `src`"));
+    const rows = [...map.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names = ""]) => names.split(", "));
+    const entries = await readdir(new URL("../src", import.meta.url), { withFileTypes: true });
+    const there = entries.map((entry) => `\`${entry.name}${entry.isDirectory() ? "/" : ""}\``);
+    expect(rows.sort()).toEqual(there.sort());
+  });
+
+  it("names every setting of the model and the scripts as they are", async () => {
     const { scripts } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
     const named = [...readme.matchAll(/npm (?:run )?(start|test|demo|check|build|bench)\b/g)].map((match) => match[1]);
     expect(named.filter((name) => !((name as string) in scripts))).toEqual([]);
