@@ -10,7 +10,8 @@ import type { Store } from "./store/store.ts";
  * damaged event had can only be found among everybody's, and `isDamaged` says that the control has lost its own too.
  */
 export async function sessionKeys(store: Store, sessionId: string, isDamaged = false): Promise<string[]> {
-  const keys: string[] = [summaryKey(sessionId)];
+  // Also what a bot with a plain Keyv may have written once more after the session was moved in: it would come back.
+  const keys: string[] = [summaryKey(sessionId), sessionId];
   let isWhole = !isDamaged;
   for await (const page of keyPages(store, eventPrefix(sessionId))) {
     keys.push(...page);

@@ -99,6 +99,17 @@ describe("A session that a plain Keyv kept", () => {
     expect(Object.keys(await contents(store)).filter((key) => /(?:^|\/)s(?:\/|$)/.test(key))).toEqual([]);
   });
 
+  it("does not come back, forgotten, by what the other bot still wrote when it was moved already", async () => {
+    const old = map.get("keyv:s") as string;
+    for (const forget of ["reset", "delete"] as const) {
+      await sessions.get("s");
+      map.set("keyv:s", old);
+      expect(await sessions[forget]("s")).toBe(true);
+      expect(map.has("keyv:s")).toBe(false);
+    }
+    expect(await sessions.get("s")).toBeUndefined();
+  });
+
   it("is one session, however many open it at once", async () => {
     const managers = await Promise.all(Array.from({ length: 4 }, () => openSessions({ store })));
     const read = await Promise.all(managers.map((manager) => manager.get("s")));
