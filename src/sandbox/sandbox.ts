@@ -124,6 +124,7 @@ export class Sandbox {
     const faults = new RequestFaults();
     const gateway = new Gateway({ world, access, counters, heartbeatMs, onUnknown });
     const limits = new RateLimits(options.limits ?? true);
+    this.#file = typeof options.state === "string" ? new StateFile(options.state, world) : undefined;
     this.#world = world;
     this.botToken = botToken;
     this.counters = counters;
@@ -137,8 +138,8 @@ export class Sandbox {
       limits,
       onUnknown,
       peopleKey: this.key,
+      saved: async () => this.#file?.saved(),
     });
-    this.#file = typeof options.state === "string" ? new StateFile(options.state, world) : undefined;
   }
 
   /** Called once, by `startSandbox`. */

@@ -11,6 +11,8 @@ import type { RestEnvironment, RestParts } from "./rest/rest-parts.ts";
 
 export interface ServerParts extends RestParts {
   readonly peopleKey: string;
+  /** Resolves when what has happened is kept. */
+  readonly saved: () => Promise<void>;
 }
 
 /** The one server, on 127.0.0.1, behind which everything is: the bot's side, the people's side, the gateway. */
@@ -27,6 +29,11 @@ export class SandboxServer {
       const { headers } = context.env.incoming;
       const reason = refusal({ method: context.req.method, headers, isUpgrade: false }, this.#port);
       return reason ? context.json({ message: reason, code: 0 }, 403) : next();
+    });
+    // What a bot has been told was done is so for good, also where it is killed together with the sandbox.
+    app.use(async (context, next) => {
+      await next();
+      if (context.req.method !== "GET") await parts.saved();
     });
     app.route("/", restApp(parts));
     app.route("/", peopleRoutes(parts.world, parts.peopleKey));

@@ -89,6 +89,15 @@ export class StateFile {
     this.#failure = undefined;
   }
 
+  /** Resolves when all that has happened so far is saved, or could not be. */
+  async saved(): Promise<void> {
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#saveSoon();
+    }
+    await this.#saving;
+  }
+
   /** Saves a last time; throws if what happened could not be saved. */
   async close(): Promise<void> {
     this.#stop();

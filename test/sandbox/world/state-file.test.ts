@@ -57,6 +57,17 @@ describe("a sandbox's saved state", () => {
     expect(await readFile(path, "utf8")).not.toContain(second.botToken);
   });
 
+  it("holds what a bot was told is done", async () => {
+    const sandbox = await startSandbox({ state: path });
+    const rest = botRest(sandbox);
+    const route = Routes.channelMessages(sandbox.general.id);
+    const { id } = (await rest.post(route, { body: { content: "half" } })) as { id: string };
+    expect(await readFile(path, "utf8")).toContain('"half"');
+    await rest.patch(Routes.channelMessage(sandbox.general.id, id), { body: { content: "the whole answer" } });
+    expect(await readFile(path, "utf8")).toContain('"the whole answer"');
+    await sandbox.close();
+  });
+
   it("is saved while the sandbox goes on", async () => {
     const sandbox = await startSandbox({ state: path });
     sandbox.owner.says("general", "remember this");
