@@ -11,7 +11,7 @@ export interface StoreOptions {
   readonly log?: Logger;
   /** 32 bytes, with which all values are encrypted at rest. Default: none, they stand there as they are. */
   readonly key?: Uint8Array | undefined;
-  /** The store is only looked at: opening it changes nothing, and commits are refused where the database can refuse them. */
+  /** The store is only looked at: opening it changes nothing, and commits are refused. */
   readonly readOnly?: boolean;
 }
 
@@ -25,11 +25,25 @@ export interface StoreOptions {
 export async function openStore(setting: string, { key, ...options }: StoreOptions = {}): Promise<Store> {
   const store = await openLockedStore(setting, options);
   try {
-    return await unlockStore(store, key, options);
+    const unlocked = await unlockStore(store, key, options);
+    return options.readOnly ? lookedAt(unlocked) : unlocked;
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Not every server can refuse what is written, and a pooler before one may refuse to be asked to. */
+function lookedAt(store: Store): Store {
+  return {
+    description: store.description,
+    get: (keys) => store.get(keys),
+    commit: async () => {
+      throw new ThreadkeeperError("UNEXPECTED", `${store.description} was opened to be looked at only`);
+    },
+    keys: (prefix, options) => store.keys(prefix, options),
+    close: () => store.close(),
+  };
 }
 
 /** The same, as it stands on its disk: with encrypted values, if they are. */

@@ -87,7 +87,6 @@ class PostgresDatabase implements Database {
       connectionTimeoutMillis: timeout,
       query_timeout: timeout,
       keepAlive: true,
-      ...(readOnly && { options: "-c default_transaction_read_only=on" }),
     });
     this.#pool.on("error", (error: unknown) => {
       log.debug({ reason: serverError(error, this.description).message }, "an idle connection to PostgreSQL is gone");
@@ -100,11 +99,13 @@ class PostgresDatabase implements Database {
       if (!this.#readOnly) await this.#makeTable();
       const [settings] = await this.#ask(settingsSql);
       for (const warning of weakPostgresSettings(settings)) this.#log.warn({ store: this.description }, warning);
+      const store = new BatchedStore(this);
+      // The adapter makes its table.
+      if (this.#readOnly) return store;
       const adapter = new KeyvOnPool(this.#pool);
       this.#query = adapter.query;
-      const store = new BatchedStore(this);
       const keyv = keyvOf(adapter, { namespace: this.#namespace, log: this.#log });
-      if (!this.#readOnly) await probe(keyv, store, (error) => serverError(error, this.description));
+      await probe(keyv, store, (error) => serverError(error, this.description));
       return store;
     } catch (error) {
       await this.end();

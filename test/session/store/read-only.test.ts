@@ -26,7 +26,7 @@ const kinds: readonly (readonly [string, () => Promise<Place>])[] = [
   ...(redisServer.missing ? [] : ([["Redis", redisPlace]] as const)),
 ];
 
-describe.each(kinds)("%s that is only looked at", (kind, makePlace) => {
+describe.each(kinds)("%s that is only looked at", (_kind, makePlace) => {
   it("gives what is there, beside somebody who writes", async () => {
     const place = await placeOf(makePlace);
     const writer = await place.open();
@@ -35,7 +35,7 @@ describe.each(kinds)("%s that is only looked at", (kind, makePlace) => {
     expect(await contents(reader)).toEqual({ a: "1" });
     await put(writer, "b", "2");
     expect(await contents(reader)).toEqual({ a: "1", b: "2" });
-    if (kind !== "Redis") await expect(put(reader, "c", "3")).rejects.toMatchObject({ code: /^STORE_|^UNEXPECTED/ });
+    await expect(put(reader, "c", "3")).rejects.toMatchObject({ code: "UNEXPECTED" });
     await reader.close();
     expect(await contents(writer)).toEqual({ a: "1", b: "2" });
     await writer.close();
