@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ThreadkeeperError } from "../errors.ts";
-import { isRunning } from "../session/running-process.ts";
+import { isRunning } from "../session/ownership/running-process.ts";
 
 /**
  * Makes a folder, if need be, and claims it for this process: two that keep their state in the same files would write

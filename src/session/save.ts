@@ -1,7 +1,7 @@
 import { StaleSessionError, ThreadkeeperError } from "../errors.ts";
 import { checkNewEvents } from "./check-input.ts";
 import { type Control, newControl, versionOf, withEnded, withSaved } from "./control.ts";
-import type { Ownership } from "./ownership.ts";
+import type { Ownership } from "./ownership/ownership.ts";
 import { plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";
 import type { Session } from "./session.ts";

@@ -6,7 +6,7 @@ import { amended, type Control, emptied, newControl, withoutRun } from "./contro
 import { eraseWords } from "./erase-words.ts";
 import { forkSession } from "./fork-session.ts";
 import { listSessions } from "./list-sessions.ts";
-import { Ownership, type OwnershipOptions } from "./ownership.ts";
+import { Ownership, type OwnershipOptions } from "./ownership/ownership.ts";
 import { placesWith } from "./places.ts";
 import { type JsonObject, plainJson } from "./plain-json.ts";
 import { randomId } from "./random-id.ts";

@@ -3,7 +3,7 @@ import type { Logger } from "../log.ts";
 import { checkInput } from "./check-input.ts";
 import { type Control, isKnown, newControl, withoutRun, withRun, withWaiting } from "./control.ts";
 import { inputEvents } from "./input-events.ts";
-import type { Ownership } from "./ownership.ts";
+import type { Ownership } from "./ownership/ownership.ts";
 import { randomId } from "./random-id.ts";
 import type { Decision, Step } from "./session-changes.ts";
 import type { Input, Run, Taken } from "./session-manager.ts";

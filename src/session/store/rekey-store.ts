@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ErrorCode, ThreadkeeperError } from "../../errors.ts";
-import { Owners } from "../owners.ts";
+import { Owners } from "../ownership/owners.ts";
 import { ownerPrefix } from "../session-record.ts";
 import { EncryptedStore } from "./encrypted-store.ts";
 import {

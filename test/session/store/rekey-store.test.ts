@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { formatOwner, thisProcess } from "../../../src/session/owner-record.ts";
+import { formatOwner, thisProcess } from "../../../src/session/ownership/owner-record.ts";
 import { unlockStore } from "../../../src/session/store/encrypted-store.ts";
 import { openMemoryStore } from "../../../src/session/store/memory.ts";
 import { openLockedStore, openStore } from "../../../src/session/store/open-store.ts";

@@ -1,9 +1,9 @@
-import { ThreadkeeperError, toThreadkeeperError } from "../errors.ts";
-import type { Logger } from "../log.ts";
+import { ThreadkeeperError, toThreadkeeperError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import { randomId } from "../random-id.ts";
+import { aliveKey, formatRecord, ownerKey, parseRecord } from "../session-record.ts";
+import type { Store } from "../store/store.ts";
 import { formatOwner, thisProcess } from "./owner-record.ts";
-import { randomId } from "./random-id.ts";
-import { aliveKey, formatRecord, ownerKey, parseRecord } from "./session-record.ts";
-import type { Store } from "./store/store.ts";
 
 /** By two clocks: the monotonic one may stand still while a machine sleeps, and the other one may be set back. */
 interface Moment {

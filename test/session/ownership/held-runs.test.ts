@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HeldRuns } from "../../src/session/held-runs.ts";
+import { HeldRuns } from "../../../src/session/ownership/held-runs.ts";
 
 describe("A run that this process holds", () => {
   it("is held from before it is stored until it is let go of", () => {

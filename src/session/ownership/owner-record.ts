@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import type { JsonObject } from "./plain-json.ts";
+import type { JsonObject } from "../plain-json.ts";
+import { formatRecord } from "../session-record.ts";
 import { isRunning } from "./running-process.ts";
-import { formatRecord } from "./session-record.ts";
 
 /** What tells one process from all others. */
 export interface ProcessMark {

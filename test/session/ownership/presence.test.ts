@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createLogger } from "../../src/log.ts";
-import { Presence } from "../../src/session/presence.ts";
-import { openMemoryStore } from "../../src/session/store/memory.ts";
-import type { Store } from "../../src/session/store/store.ts";
-import { CutStore } from "../support/cut-store.ts";
-import { contents, put } from "../support/store-contract.ts";
+import { createLogger } from "../../../src/log.ts";
+import { Presence } from "../../../src/session/ownership/presence.ts";
+import { openMemoryStore } from "../../../src/session/store/memory.ts";
+import type { Store } from "../../../src/session/store/store.ts";
+import { CutStore } from "../../support/cut-store.ts";
+import { contents, put } from "../../support/store-contract.ts";
 
 /** The take-over time is 1,000 ms: a beat every 250, silence after 750. */
 describe("A process", () => {

@@ -1,6 +1,6 @@
-import { nobody } from "./control.ts";
-import { openKey, openPrefix, parseOpenKey } from "./session-record.ts";
-import type { Store } from "./store/store.ts";
+import { nobody } from "../control.ts";
+import { openKey, openPrefix, parseOpenKey } from "../session-record.ts";
+import type { Store } from "../store/store.ts";
 
 export interface OpenSearch {
   readonly store: Store;

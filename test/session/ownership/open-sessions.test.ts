@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { findOpenSessions } from "../../src/session/open-sessions.ts";
-import { openKey } from "../../src/session/session-record.ts";
-import { openMemoryStore } from "../../src/session/store/memory.ts";
-import { CutStore } from "../support/cut-store.ts";
+import { findOpenSessions } from "../../../src/session/ownership/open-sessions.ts";
+import { openKey } from "../../../src/session/session-record.ts";
+import { openMemoryStore } from "../../../src/session/store/memory.ts";
+import { CutStore } from "../../support/cut-store.ts";
 
 async function openUnder(owners: Record<string, readonly string[]>): Promise<CutStore> {
   const put = new Map<string, string>();

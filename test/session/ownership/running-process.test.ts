@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { isRunning } from "../../src/session/running-process.ts";
+import { isRunning } from "../../../src/session/ownership/running-process.ts";
 
 describe("isRunning", () => {
   it("knows a process that is there from one that has ended", () => {

@@ -1,9 +1,9 @@
-import { toThreadkeeperError } from "../errors.ts";
-import { type Logger, silentLogger } from "../log.ts";
+import { toThreadkeeperError } from "../../errors.ts";
+import { type Logger, silentLogger } from "../../log.ts";
+import type { JsonObject } from "../plain-json.ts";
+import { ownerKey, ownerPrefix, parseOwnerKey, parseRecord } from "../session-record.ts";
+import type { Store, Stored } from "../store/store.ts";
 import { isDead, thisProcess } from "./owner-record.ts";
-import type { JsonObject } from "./plain-json.ts";
-import { ownerKey, ownerPrefix, parseOwnerKey, parseRecord } from "./session-record.ts";
-import type { Store, Stored } from "./store/store.ts";
 
 export interface OwnersOptions {
   readonly store: Store;

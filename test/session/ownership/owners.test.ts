@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createLogger } from "../../src/log.ts";
-import { formatOwner, type OwnerRecord, thisProcess } from "../../src/session/owner-record.ts";
-import { Owners } from "../../src/session/owners.ts";
-import { openMemoryStore } from "../../src/session/store/memory.ts";
-import type { Store } from "../../src/session/store/store.ts";
-import { FaultyStore } from "../support/faulty-store.ts";
-import { contents, put } from "../support/store-contract.ts";
+import { createLogger } from "../../../src/log.ts";
+import { formatOwner, type OwnerRecord, thisProcess } from "../../../src/session/ownership/owner-record.ts";
+import { Owners } from "../../../src/session/ownership/owners.ts";
+import { openMemoryStore } from "../../../src/session/store/memory.ts";
+import type { Store } from "../../../src/session/store/store.ts";
+import { FaultyStore } from "../../support/faulty-store.ts";
+import { contents, put } from "../../support/store-contract.ts";
 
 describe("Another owner", () => {
   let map: Map<string, string>;

@@ -1,14 +1,14 @@
-import { ThreadkeeperError } from "../errors.ts";
-import { type Logger, silentLogger } from "../log.ts";
-import type { StoredRun } from "./control.ts";
+import { ThreadkeeperError } from "../../errors.ts";
+import { type Logger, silentLogger } from "../../log.ts";
+import type { StoredRun } from "../control.ts";
+import { randomId } from "../random-id.ts";
+import type { Taken } from "../session-manager.ts";
+import type { Store } from "../store/store.ts";
 import { HeldRuns } from "./held-runs.ts";
 import { findOpenSessions, type OpenSessions } from "./open-sessions.ts";
 import { Owners } from "./owners.ts";
 import { Presence } from "./presence.ts";
-import { randomId } from "./random-id.ts";
 import { Reminders } from "./reminders.ts";
-import type { Taken } from "./session-manager.ts";
-import type { Store } from "./store/store.ts";
 
 export interface OwnershipOptions {
   readonly store: Store;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { formatOwner, isDead, thisProcess } from "../../src/session/owner-record.ts";
+import { formatOwner, isDead, thisProcess } from "../../../src/session/ownership/owner-record.ts";
 
 describe("A process that wrote a record", () => {
   it("is not dead if it is this one", () => {

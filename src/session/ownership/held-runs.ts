@@ -1,4 +1,4 @@
-import { ThreadkeeperError } from "../errors.ts";
+import { ThreadkeeperError } from "../../errors.ts";
 
 interface Held {
   readonly sessionId: string;

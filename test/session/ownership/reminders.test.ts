@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Reminders } from "../../src/session/reminders.ts";
+import { Reminders } from "../../../src/session/ownership/reminders.ts";
 
 describe("What is seen again and again", () => {
   it("is told of at once, and then ever more rarely, but never for good", () => {

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ThreadkeeperError } from "../../src/errors.ts";
-import type { Run, SessionManager } from "../../src/session/session-manager.ts";
-import { controlKey, parseControl } from "../../src/session/session-record.ts";
-import { openMemoryStore } from "../../src/session/store/memory.ts";
-import type { Store } from "../../src/session/store/store.ts";
-import { openSessions } from "../../src/session/store-session-manager.ts";
+import { ThreadkeeperError } from "../../../src/errors.ts";
+import type { Run, SessionManager } from "../../../src/session/session-manager.ts";
+import { controlKey, parseControl } from "../../../src/session/session-record.ts";
+import { openMemoryStore } from "../../../src/session/store/memory.ts";
+import type { Store } from "../../../src/session/store/store.ts";
+import { openSessions } from "../../../src/session/store-session-manager.ts";
 
 const takeOverMs = 1_000;
 const sessionIds = ["s", "t"];
