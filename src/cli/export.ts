@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import { hasCode, sessionNotFound, ThreadkeeperError } from "../errors.ts";
@@ -29,6 +30,10 @@ export async function exportSessions(words: readonly string[]): Promise<number> 
   // Whoever reads it may have had enough; a file may not be written.
   const failed = new Promise<never>((_, reject) => out.once("error", reject));
   failed.catch(() => {});
+  let begun = false;
+  out.once("open", () => {
+    begun = true;
+  });
   try {
     let [written, unreadable] = [0, 0];
     for await (const sessionId of positionals.length > 0 ? positionals : sessionIds(store)) {
@@ -49,6 +54,8 @@ export async function exportSessions(words: readonly string[]): Promise<number> 
     console.error(`threadkeeper: ${counted(written, "session")} of ${store.description} written`);
     return unreadable === 0 ? 0 : 1;
   } catch (error) {
+    // A part of an export could be taken for one; one that was there before is not ours.
+    if (begun && values.to !== undefined) await rm(values.to, { force: true });
     if ((error as NodeJS.ErrnoException).code === "EPIPE") return 0;
     if ((error as NodeJS.ErrnoException).syscall !== undefined) {
       throw new ThreadkeeperError("INPUT_INVALID", `the file cannot be written: ${(error as Error).message}`);

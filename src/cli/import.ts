@@ -5,6 +5,7 @@ import { parseLines } from "../session/session-lines.ts";
 import { writeWholeSession } from "../session/whole-session.ts";
 import { counted } from "./counted.ts";
 import { readSettings } from "./settings.ts";
+import { lastingStore } from "./store-setting.ts";
 import { openToolStore } from "./tool-store.ts";
 
 /**
@@ -17,9 +18,10 @@ export async function importSessions(words: readonly string[]): Promise<number> 
   if (file === undefined || more.length > 0) {
     throw new ThreadkeeperError("INPUT_INVALID", "import needs the name of one file, as export writes it");
   }
-  for await (const _ of parseLines(linesOf(file)));
+  await lookThrough(file);
   const config = readSettings();
-  const store = await openToolStore(config);
+  // What is put into memory would be gone with this command.
+  const store = await openToolStore(config, { setting: lastingStore(config) });
   try {
     let [written, there] = [0, 0];
     for await (const whole of parseLines(linesOf(file))) {
@@ -36,6 +38,15 @@ export async function importSessions(words: readonly string[]): Promise<number> 
   }
 }
 
+async function lookThrough(file: string): Promise<void> {
+  try {
+    for await (const _ of parseLines(linesOf(file)));
+  } catch (cause) {
+    if (!(cause instanceof ThreadkeeperError)) throw cause;
+    throw new ThreadkeeperError(cause.code, `${file}: ${cause.message}; nothing was imported`, { cause });
+  }
+}
+
 /** Only a line feed ends a line: some characters that other readers take for one stand in JSON as they are. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = "";
@@ -46,7 +57,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       yield* lines;
     }
   } catch (error) {
-    throw new ThreadkeeperError("INPUT_INVALID", `the file cannot be read: ${(error as Error).message}`);
+    throw new ThreadkeeperError("INPUT_INVALID", `it cannot be read: ${(error as Error).message}`);
   }
   if (rest !== "") yield rest;
 }

@@ -9,10 +9,10 @@ export function storeSetting({ sessionStore, discord }: Config): string {
 }
 
 /**
- * The same, for what works on sessions that are there: it does not make an empty store by the way.
- * @throws ThreadkeeperError `STORE_SETTING_INVALID`, `STORE_UNAVAILABLE`
+ * The same, for a command, which ends at once and its memory with it.
+ * @throws ThreadkeeperError `STORE_SETTING_INVALID`
  */
-export function existingStore(config: Config): string {
+export function lastingStore(config: Config): string {
   const setting = storeSetting(config);
   if (setting === "memory:") {
     throw new ThreadkeeperError(
@@ -20,6 +20,15 @@ export function existingStore(config: Config): string {
       "SESSION_STORE is memory:, in which there is nothing to work on",
     );
   }
+  return setting;
+}
+
+/**
+ * The same, for what works on sessions that are there: it does not make an empty store by the way.
+ * @throws ThreadkeeperError `STORE_SETTING_INVALID`, `STORE_UNAVAILABLE`
+ */
+export function existingStore(config: Config): string {
+  const setting = lastingStore(config);
   const path = sqlitePath(setting);
   if (path === undefined || existsSync(path)) return setting;
   throw new ThreadkeeperError(

@@ -66,16 +66,38 @@ describe("Tools for the owner", () => {
     const env = { SESSION_STORE: "sqlite:new.sqlite" };
     expect(await run(["import", "bad.jsonl"], env)).toEqual({
       code: 1,
-      output: expect.stringContaining("line 2: it is not JSON"),
+      output: expect.stringContaining("bad.jsonl: line 2: it is not JSON; nothing was imported"),
     });
     await expect(stat(path.join(place.folder, "new.sqlite"))).rejects.toMatchObject({ code: "ENOENT" });
     expect(await run(["import", "none.jsonl"], env)).toEqual({
       code: 1,
       output: expect.stringContaining("cannot be read"),
     });
+    await writeFile(path.join(place.folder, "good.jsonl"), `${good}\n`);
+    expect(await run(["import", "good.jsonl"], { SESSION_STORE: "memory:" })).toEqual({
+      code: 1,
+      output: expect.stringContaining("SESSION_STORE is memory:"),
+    });
     expect(await run(["import"], env)).toEqual({ code: 1, output: expect.stringContaining("one file") });
     expect(await run(["export", "--colour"], env)).toEqual({ code: 2, output: expect.stringContaining("--colour") });
     expect(await run(["check", "all"], env)).toEqual({ code: 2, output: expect.stringContaining('no "check all"') });
+  });
+
+  it("leave no part of an export behind when there is no room for it", { timeout: 60_000 }, async () => {
+    const store = await openStore(`sqlite:${path.join(place.folder, "data/sandbox/sessions.sqlite")}`);
+    const sessions = await openSessions({ store });
+    for (const id of ["a", "b"]) {
+      const taken = await sessions.take(id, { id: `${id}1`, content: id.repeat(99_000) }, { create: true });
+      if (taken.outcome === "run") await sessions.finish(taken.run);
+    }
+    await sessions.close();
+    await store.close();
+    // No file of this process may grow beyond 128 KB.
+    const limited = place.run(["export", "--to", "all.jsonl"], {}, ["bash", "-c", 'ulimit -f 128; exec "$0" "$@"']);
+    expect(await limited.ends()).toBe(1);
+    expect(limited.output).toContain("the file cannot be written: EFBIG");
+    await expect(stat(path.join(place.folder, "all.jsonl"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect((await run(["export", "--to", "all.jsonl"])).code).toBe(0);
   });
 
   it("tell what they take, and what was probably meant", { timeout: 60_000 }, async () => {

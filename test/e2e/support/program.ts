@@ -15,16 +15,11 @@ export class Program {
   output = "";
   readonly #ended: Promise<unknown>;
 
-  constructor(words: readonly string[], options: { folder: string; env?: Record<string, string> }) {
+  constructor(words: readonly string[], options: { folder: string; env?: Record<string, string>; by?: string[] }) {
     const { PATH = "", HOME = "" } = process.env;
-    this.process = spawn(
-      process.execPath,
-      ["--import", `file://${tsx}`, path.join(root, "src/cli/threadkeeper.ts"), ...words],
-      {
-        cwd: options.folder,
-        env: { PATH, HOME, ...options.env },
-      },
-    );
+    const node = [process.execPath, "--import", `file://${tsx}`, path.join(root, "src/cli/threadkeeper.ts"), ...words];
+    const [command = "", ...rest] = [...(options.by ?? []), ...node];
+    this.process = spawn(command, rest, { cwd: options.folder, env: { PATH, HOME, ...options.env } });
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
         this.output += text;
@@ -65,8 +60,9 @@ export function programFolder() {
   const programs: Program[] = [];
   const place = {
     folder: "",
-    run(words: readonly string[], env: Record<string, string> = {}): Program {
-      const program = new Program(words, { folder: place.folder, env });
+    /** @param by a command that is given the program's command, to start it */
+    run(words: readonly string[], env: Record<string, string> = {}, by: string[] = []): Program {
+      const program = new Program(words, { folder: place.folder, env, by });
       programs.push(program);
       return program;
     },
