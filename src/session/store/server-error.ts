@@ -25,6 +25,7 @@ const codes: Readonly<Record<string, Meaning>> = {
   "42P01": ["STORE_UNAVAILABLE", "no longer has its table: restore a backup of it, or start again"],
   "53": full,
   "53300": ["STORE_UNAVAILABLE", "has no connection left: raise max_connections, or close other programs"],
+  "55000": ["STORE_UNAVAILABLE", "does not let anybody in: see how that database is set"],
   "55P03": busy,
   "57": unreachable,
   "57014": busy,
@@ -67,6 +68,8 @@ function meaningOf(code: string, message: string): Meaning | undefined {
   const known = codes[code] ?? words[/^[A-Z]+/.exec(message)?.[0] ?? ""] ?? classOf(code);
   if (known) return known;
   if (message.startsWith("ERR AUTH ")) return login;
+  if (message.startsWith("ERR DB index"))
+    return ["STORE_UNAVAILABLE", "does not have that database: give a lower number"];
   if (/CERT|_TLS_|_SSL_|SIGNATURE/.test(code)) return certificate;
   return /^E[A-Z_]{3,}$/.test(code) || lost.test(message) ? unreachable : undefined;
 }

@@ -13,6 +13,7 @@ describe("A server's failure", () => {
     ["40P01", "deadlock detected", "STORE_BUSY", /try again/],
     ["40001", "could not serialize access", "STORE_BUSY", /try again/],
     ["55P03", "canceling statement due to lock timeout", "STORE_BUSY", /try again/],
+    ["55000", 'database "x" is not currently accepting connections', "STORE_UNAVAILABLE", /anybody in/],
     ["57014", "canceling statement due to statement timeout", "STORE_BUSY", /try again/],
     ["57P01", "terminating connection due to administrator command", "STORE_UNAVAILABLE", /cannot be reached/],
     ["57P03", "the database system is starting up", "STORE_UNAVAILABLE", /cannot be reached/],
@@ -40,6 +41,7 @@ describe("A server's failure", () => {
     [undefined, "WRONGPASS invalid username-password pair", "STORE_UNAVAILABLE", /check user and password/],
     [undefined, "NOAUTH Authentication required.", "STORE_UNAVAILABLE", /check user and password/],
     [undefined, "ERR AUTH <password> called without any password", "STORE_UNAVAILABLE", /check user and password/],
+    [undefined, "ERR DB index is out of range", "STORE_UNAVAILABLE", /lower number/],
     [undefined, "READONLY You can't write against a read only replica.", "STORE_UNAVAILABLE", /primary server/],
     [undefined, "ERR value is not an integer", "UNEXPECTED", /refused a command/],
   ];
