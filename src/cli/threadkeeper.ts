@@ -9,8 +9,9 @@ const usage = `threadkeeper: the Discord bot whose threads remember
   threadkeeper            start the bot; without DISCORD_TOKEN, on a small Discord of its own in this terminal
   threadkeeper demo       play a short conversation, with a restart in the middle, and end
   threadkeeper check      read all sessions and tell what is wrong in them; nothing is changed
-  threadkeeper export     write all sessions, or those that are named, as JSON Lines; --markdown: to be read by people;
-                          --to FILE: into a file for you only
+  threadkeeper export [SESSION ...]
+                          write all sessions, or those that are named (discord:THREAD-ID), as JSON Lines;
+                          --markdown: to be read by people; --to FILE: into a new file for you only
   threadkeeper import FILE
                           put exported sessions into the store, which may be one of another kind
   threadkeeper rekey      rewrite all sessions from SESSION_KEY_OLD to SESSION_KEY; either may be none; stop the bot first
