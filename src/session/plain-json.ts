@@ -16,37 +16,60 @@ const maxDepth = 200;
  * @throws ThreadkeeperError `NOT_PLAIN_JSON`
  */
 export function plainJson<T>(value: T, where: string): T {
-  return copy(value, where, [], 0) as T;
+  return copy(value, { where, above: [], keys: [] }) as T;
 }
 
-function copy(value: unknown, path: string, above: readonly object[], depth: number): Json {
+/** How a value was come to. One for all levels, since a path is only wanted if something is refused. */
+interface Trail {
+  readonly where: string;
+  readonly above: object[];
+  readonly keys: (string | number)[];
+}
+
+function copy(value: unknown, trail: Trail): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
     if (Number.isFinite(value)) return value === 0 ? 0 : value;
-    throw refusal(path, String(value));
+    throw refusal(trail, String(value));
   }
-  if (typeof value !== "object") throw refusal(path, typeof value);
-  if (above.includes(value)) throw refusal(path, "a cycle");
-  if (depth > maxDepth) throw refusal(path, `nested deeper than ${maxDepth}`);
-  const inside = [...above, value];
-  if (Array.isArray(value)) {
-    return Array.from(value, (item: unknown, index) => copy(item, `${path}[${index}]`, inside, depth + 1));
-  }
+  if (typeof value !== "object") throw refusal(trail, typeof value);
+  if (trail.above.includes(value)) throw refusal(trail, "a cycle");
+  if (trail.above.length > maxDepth) throw refusal(trail, `nested deeper than ${maxDepth}`);
+  trail.above.push(value);
+  const result = Array.isArray(value) ? copyList(value, trail) : copyObject(value, trail);
+  trail.above.pop();
+  return result;
+}
+
+function copyList(value: readonly unknown[], trail: Trail): Json[] {
+  return Array.from(value, (item, index) => copyAt(index, item, trail));
+}
+
+function copyObject(value: object, trail: Trail): JsonObject {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw refusal(path, value.constructor?.name ?? "an object with a prototype");
+    throw refusal(trail, value.constructor?.name ?? "an object with a prototype");
   }
-  if (Object.getOwnPropertySymbols(value).length > 0) throw refusal(path, "a symbol key");
+  if (Object.getOwnPropertySymbols(value).length > 0) throw refusal(trail, "a symbol key");
   const result: Record<string, Json> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const child = copy(item, `${path}.${key}`, inside, depth + 1);
+    const child = copyAt(key, item, trail);
     // A plain assignment to "__proto__" would change the prototype instead of adding a property.
-    Object.defineProperty(result, key, { value: child, enumerable: true, configurable: true, writable: true });
+    if (key !== "__proto__") result[key] = child;
+    else Object.defineProperty(result, key, { value: child, enumerable: true, configurable: true, writable: true });
   }
   return result;
 }
 
-function refusal(path: string, what: string): ThreadkeeperError {
+function copyAt(key: string | number, item: unknown, trail: Trail): Json {
+  trail.keys.push(key);
+  const child = copy(item, trail);
+  trail.keys.pop();
+  return child;
+}
+
+function refusal({ where, keys }: Trail, what: string): ThreadkeeperError {
+  const path = where + keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
   return new ThreadkeeperError("NOT_PLAIN_JSON", `${path} is not plain JSON: ${what}`, { fields: { path, what } });
 }
