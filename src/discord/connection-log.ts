@@ -5,11 +5,18 @@ import type { Logger } from "../log.ts";
 export function logConnection(client: Client, log: Logger, isOpen: () => boolean): void {
   client.on(Events.Error, (error) => log.error({ err: error }, "discord.js reports an error"));
   client.on(Events.ShardError, (error) => log.warn({ err: error }, "the connection to Discord has a fault"));
-  client.on(Events.ShardReconnecting, () => {
+  /** Connections that are being sought: discord.js tells of each try, twice a second. */
+  const sought = new Set<number>();
+  client.on(Events.ShardReconnecting, (shard) => {
     // discord.js says so of a shard that leaves in order, too.
-    if (isOpen()) log.info("connecting to Discord again");
+    if (isOpen() && !sought.has(shard)) log.info("connecting to Discord again");
+    sought.add(shard);
   });
-  client.on(Events.ShardResume, (_id, replayed) => log.info({ replayed }, "connected to Discord again"));
+  const found = (shard: number, how: object): void => {
+    if (sought.delete(shard)) log.info(how, "connected to Discord again");
+  };
+  client.on(Events.ShardResume, (shard, replayed) => found(shard, { replayed }));
+  client.on(Events.ShardReady, (shard) => found(shard, { anew: true }));
   client.rest.on(RESTEvents.RateLimited, ({ route, global, timeToReset }) => {
     log.debug({ route, global, waitMs: timeToReset }, "Discord's limit makes a request wait");
   });

@@ -13,7 +13,11 @@ describe("the connection to Discord", () => {
     client.emit(Events.Error, new Error("broken"));
     client.emit(Events.ShardError, new Error("cut"), 0);
     client.emit(Events.ShardReconnecting, 0);
+    client.emit(Events.ShardReconnecting, 0);
     client.emit(Events.ShardResume, 0, 3);
+    client.emit(Events.ShardReconnecting, 0);
+    client.emit(Events.ShardReady, 0, undefined);
+    client.emit(Events.ShardReady, 1, undefined);
     client.emit(Events.Warn, "hm");
     client.rest.emit(RESTEvents.RateLimited, { route: "/", global: false, timeToReset: 5 } as never);
     isOpen = false;
@@ -21,6 +25,8 @@ describe("the connection to Discord", () => {
     expect(lines).toEqual([
       "error: discord.js reports an error",
       "warn: the connection to Discord has a fault",
+      "info: connecting to Discord again",
+      "info: connected to Discord again",
       "info: connecting to Discord again",
       "info: connected to Discord again",
       "warn: discord.js warns",
