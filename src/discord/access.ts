@@ -8,11 +8,16 @@ export function managesThreads(interaction: ChatInputCommandInteraction): boolea
   return interaction.memberPermissions?.has(PermissionFlagsBits.ManageThreads) ?? false;
 }
 
+/** Whether this person may say what becomes of what is remembered here: who opened the thread, or may manage threads. */
+export async function mayForget(interaction: ChatInputCommandInteraction, budget: RequestBudget): Promise<boolean> {
+  return managesThreads(interaction) || (await openedThread(interaction, budget));
+}
+
 /**
  * Whether this person opened the thread that they are in: who wrote the message that the bot's thread started from,
  * who had it forked, who made the thread or forum post otherwise. A direct conversation is its person's own.
  */
-export async function openedThread(interaction: ChatInputCommandInteraction, budget: RequestBudget): Promise<boolean> {
+async function openedThread(interaction: ChatInputCommandInteraction, budget: RequestBudget): Promise<boolean> {
   const { client, user, channel } = interaction;
   if (!interaction.inGuild()) return true;
   if (!channel?.isThread()) return false;

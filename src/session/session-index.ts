@@ -9,11 +9,11 @@
  *
  * Place and user rows tell the hour in which something was last said, and are written anew when that changes.
  */
-import { createHash } from "node:crypto";
 import type { Control } from "./control.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { Input } from "./session-manager.ts";
 import { formatRecord, parseRecord } from "./session-record.ts";
+import { sha256 } from "./sha256.ts";
 
 type Said = Pick<Input, "id" | "author" | "context">;
 
@@ -122,5 +122,5 @@ function speakers({ author, context = [] }: Said): string[] {
 function keyPart(text: string): string {
   const encoded = /\p{Surrogate}/u.test(text) ? "" : encodeURIComponent(text);
   if (encoded !== "" && encoded.length <= 100 && !encoded.startsWith("~")) return encoded;
-  return `~${createHash("sha256").update(text, "utf16le").digest("hex")}`;
+  return `~${sha256(text)}`;
 }

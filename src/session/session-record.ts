@@ -14,13 +14,13 @@
  * The slash stands in no session id, so no prefix of one session matches another's keys, and a bare session id is free
  * for what a plain Keyv may have kept there (`naive-session.ts`).
  */
-import { createHash } from "node:crypto";
 import { ThreadkeeperError } from "../errors.ts";
 import type { Control } from "./control.ts";
 import { type LargeValue, largeBytes, takeOut } from "./large-values.ts";
 import type { JsonObject } from "./plain-json.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { format, upgradeControl } from "./session-format.ts";
+import { sha256 } from "./sha256.ts";
 import { atMost, count, list, name, object, oneOf, optional, type Shape, text } from "./shape.ts";
 
 const recordShape = object({ format: count });
@@ -76,10 +76,6 @@ export function formatControl(control: Control): string {
   const { summary } = control;
   if (summary?.text === undefined) return formatRecord(control);
   return formatRecord({ ...control, summary: { upTo: summary.upTo, sha256: sha256(summary.text) } });
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text, "utf16le").digest("hex");
 }
 
 /**

@@ -1,7 +1,7 @@
 import { InteractionContextType } from "discord.js";
 import { replyViews } from "../../reply/reply-view.ts";
 import { forkElsewhereWording } from "../../reply/wording.ts";
-import { managesThreads, openedThread } from "../access.ts";
+import { mayForget } from "../access.ts";
 import { ForkedThread, isForkable } from "../forks.ts";
 import { fromCommand } from "../from-discord.ts";
 import { sessionOf, toPlace, toReplyTo } from "../place.ts";
@@ -22,7 +22,7 @@ export const fork: Command = {
       yield { replyTo, chunks: [forkElsewhereWording], typing: false, finished: true };
       return;
     }
-    const privileged = managesThreads(interaction) || (await openedThread(interaction, tools.budget));
+    const privileged = await mayForget(interaction, tools.budget);
     const thread = new ForkedThread(interaction, channel, tools);
     const open = async (signal: AbortSignal) => {
       const id = await thread.open(signal);

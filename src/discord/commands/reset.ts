@@ -1,7 +1,7 @@
 import { InteractionContextType } from "discord.js";
 import { replyViews } from "../../reply/reply-view.ts";
 import { resetElsewhereWording } from "../../reply/wording.ts";
-import { managesThreads, openedThread } from "../access.ts";
+import { mayForget } from "../access.ts";
 import { fromCommand } from "../from-discord.ts";
 import { toReplyTo } from "../place.ts";
 import type { Command } from "./command.ts";
@@ -15,7 +15,7 @@ export const reset: Command = {
   // Everybody who writes in the thread should know that it was forgotten.
   ephemeral: false,
   async *run(interaction, { conversation, budget }) {
-    const privileged = managesThreads(interaction) || (await openedThread(interaction, budget));
+    const privileged = await mayForget(interaction, budget);
     if (!privileged && !interaction.channel?.isThread()) {
       const replyTo = toReplyTo({ channel: interaction.channelId });
       yield { replyTo, chunks: [resetElsewhereWording], typing: false, finished: true };

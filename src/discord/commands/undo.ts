@@ -2,7 +2,7 @@ import { InteractionContextType } from "discord.js";
 import type { TurnEvent } from "../../conversation/turn-event.ts";
 import { replyViews } from "../../reply/reply-view.ts";
 import { answerStaysWording, undoElsewhereWording } from "../../reply/wording.ts";
-import { managesThreads, openedThread } from "../access.ts";
+import { mayForget } from "../access.ts";
 import { fromCommand } from "../from-discord.ts";
 import { toReplyTo } from "../place.ts";
 import { takeBack } from "../taken-back.ts";
@@ -19,7 +19,7 @@ export const undo: Command = {
   ephemeral: false,
   async *run(interaction, tools) {
     const { channel, channelId, guildId } = interaction;
-    const privileged = managesThreads(interaction) || (await openedThread(interaction, tools.budget));
+    const privileged = await mayForget(interaction, tools.budget);
     if (!privileged && !channel?.isThread()) {
       yield {
         replyTo: toReplyTo({ channel: channelId }),
