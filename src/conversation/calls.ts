@@ -1,4 +1,5 @@
 import type { ThreadkeeperError } from "../errors.ts";
+import { within } from "../within.ts";
 import type { Call } from "./call.ts";
 
 /** The calls of the agent that go on in this process. */
@@ -30,16 +31,7 @@ export class Calls {
   }
 
   /** Whether everything ended in that time, in milliseconds. */
-  async allDone(withinMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), withinMs);
-    });
-    const done = Promise.all(Array.from(this.#all, (call) => call.done)).then(() => true);
-    try {
-      return await Promise.race([done, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  allDone(withinMs: number): Promise<boolean> {
+    return within(withinMs, Promise.all(Array.from(this.#all, (call) => call.done)));
   }
 }

@@ -1,4 +1,5 @@
 import { Client, GatewayIntentBits, Options, Partials, PermissionFlagsBits, PermissionsBitField } from "discord.js";
+import { within } from "../within.ts";
 
 /** What the bot has to be allowed in a server, and no more. The invite link asks for exactly these. */
 export const neededPermissions = [
@@ -71,10 +72,5 @@ export async function destroyClient(client: Client): Promise<void> {
   const withoutSession = { sessionInfo: { get: () => never, set: () => {} } };
   for (const [id, shard] of client.ws.shards) client.ws.shards.set(id, Object.create(shard, withoutSession));
   // A shard that waits for READY is closed, but its `destroy` never resolves.
-  let timer: NodeJS.Timeout | undefined;
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, leavingMs);
-  });
-  await Promise.race([client.destroy(), enough]);
-  clearTimeout(timer);
+  await within(leavingMs, client.destroy());
 }

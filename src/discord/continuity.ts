@@ -1,6 +1,7 @@
 import { type Client, type GatewayDispatchPayload, type Guild, type Message, Status } from "discord.js";
 import type { Memory } from "../conversation/memory.ts";
 import type { Logger } from "../log.ts";
+import { within } from "../within.ts";
 import { type Absence, Absences } from "./absences.ts";
 import { forgetAbsentPlaces } from "./absent-places.ts";
 import { type CatchUpLimits, catchUp } from "./catch-up.ts";
@@ -87,12 +88,7 @@ export class Continuity {
 
   /** Resolves when what was missed until now is caught up with, could not be, or has been waited for as long as live messages do. */
   async caughtUp(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, heldMs).unref();
-    });
-    await Promise.race([this.#caughtUp, enough]);
-    clearTimeout(timer);
+    await within(heldMs, this.#caughtUp, { holds: false });
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { within } from "../within.ts";
 
 /** Keeps account of what goes on, so that an end can wait for it. Nothing that fails takes anything along. */
 export class Streams {
@@ -22,11 +23,6 @@ export class Streams {
 
   /** Waits for what goes on now, but no longer than so many milliseconds. */
   async settle(withinMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
-    await Promise.race([Promise.all(this.#going), enough]);
-    clearTimeout(timer);
+    await within(withinMs, Promise.all(this.#going));
   }
 }

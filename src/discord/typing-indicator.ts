@@ -1,3 +1,4 @@
+import { within } from "../within.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
 /** Discord shows it for 10 seconds. */
@@ -37,12 +38,7 @@ export class TypingIndicator {
   /** Resolves when no call is under way, or has been for too long. */
   async settled(): Promise<void> {
     if (!this.#call) return;
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, settleMs);
-    });
-    await Promise.race([this.#call, enough]);
-    clearTimeout(timer);
+    await within(settleMs, this.#call);
   }
 
   #cancel(): void {
