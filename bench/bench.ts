@@ -52,7 +52,7 @@ async function run(): Promise<number> {
     return 1;
   }
   const lengths = options.quick ? [100, 10_000] : [10, 100, 1_000, 10_000, 100_000];
-  const ways: WayId[] = ["ours", "rows", "oursAsTheBot", "oneValue"];
+  const ways: WayId[] = ["ours", "rows", "oursAsTheBot", "driver", "oneValue"];
   const plan = planFor(ways, lengths, [1, 8, 64]);
   const alone = await measureSessions(plan);
   const together = await measureTwoProcesses({ ...plan, ways: ["ours", "rows"] }, { events: 10_000, sessions: 64 });

@@ -48,8 +48,9 @@ export function jsonLine({ way, turnMs, turnsPerSecond, ...cell }: Cell): string
 }
 
 export function targetLine({ what, reached, wanted, isMet, limit }: Target): string {
-  const told = `${isMet ? "met   " : "missed"}  ${what}: ${reached.toFixed(2)} times (${wanted})`;
-  return isMet ? told : `${told}\n        what limits it: ${limit}`;
+  const verdict = isMet === undefined ? "" : isMet ? "met" : "missed";
+  const told = `${verdict.padEnd(6)}  ${what}: ${reached.toFixed(2)} times (${wanted})`;
+  return isMet !== false ? told : `${told}\n        what limits it: ${limit}`;
 }
 
 function line(columns: readonly string[]): string {

@@ -43,23 +43,26 @@ export function checkSummary({ events, summary: before }: Session, { upTo, text 
   throw invalid(`a summary is a text of at most ${bound} bytes`, "summary.text");
 }
 
-/** Copies of the events that were not saved yet. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
-export function checkNewEvents({ events }: Session): SessionEvent[] {
-  // Of the known ones, of which there may be many, no list is made: a save must cost the same whatever was loaded.
+/** Those that were saved already, and copies of the others. @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
+export function checkNewEvents({ events }: Session): { known: SessionEvent[]; added: SessionEvent[] } {
+  const known: SessionEvent[] = [];
+  const added: SessionEvent[] = [];
   const ids = new Set<string>();
-  const added = events
-    .filter((event) => event.seq === undefined)
-    .map((event) => {
-      const path = `event ${event.id}`;
-      const plain = plainJson(event, path);
-      checkShape(eventShape, plain, path);
-      if (ids.has(plain.id)) throw repeated(plain.id);
-      ids.add(plain.id);
-      return plain;
-    });
-  const known = events.find((event) => event.seq !== undefined && ids.has(event.id));
-  if (known) throw repeated(known.id);
-  return added;
+  for (const event of events) {
+    if (event.seq !== undefined) {
+      known.push(event);
+      continue;
+    }
+    const path = `event ${event.id}`;
+    const plain = plainJson(event, path);
+    checkShape(eventShape, plain, path);
+    if (ids.has(plain.id)) throw repeated(plain.id);
+    ids.add(plain.id);
+    added.push(plain);
+  }
+  const again = ids.size > 0 ? known.find(({ id }) => ids.has(id)) : undefined;
+  if (again) throw repeated(again.id);
+  return { known, added };
 }
 
 function repeated(id: string): ThreadkeeperError {

@@ -12,17 +12,19 @@ export const largeBytes = 16_384;
 /** What stands in their place. Not empty, since some fields may not be. */
 const placeholder = "…";
 
+/** Whether a text has so many bytes or less; of most it need not be counted, since none has more than three for each unit. */
+export function hasAtMost(bytes: number, text: string): boolean {
+  return text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes;
+}
+
 /** The value without its large texts, and these in the order of `large`. */
 export function takeOut<T>(value: T): { value: T; large: LargeValue[]; texts: string[] } {
   const large: LargeValue[] = [];
   const texts: string[] = [];
   const visit = (inner: Json, path: readonly (string | number)[]): Json => {
     if (typeof inner === "string") {
-      // No text has more bytes than three for each of its units.
-      if (inner.length * 3 <= largeBytes) return inner;
-      const bytes = Buffer.byteLength(inner);
-      if (bytes <= largeBytes) return inner;
-      large.push({ path, bytes });
+      if (hasAtMost(largeBytes, inner)) return inner;
+      large.push({ path, bytes: Buffer.byteLength(inner) });
       texts.push(inner);
       return placeholder;
     }

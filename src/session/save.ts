@@ -22,8 +22,7 @@ export function savingOf(
   const { sessionId, version } = given;
   const state = plainJson(given.state, "state");
   const end = ended && plainJson(ended, "ended");
-  const added = checkNewEvents(given);
-  const known = given.events.filter((event) => event.seq !== undefined);
+  const { known, added } = checkNewEvents(given);
   return async (control) => {
     if (run) checkRun(sessionId, control, run);
     else if (control?.run && !(await ownership.isAbandoned(control.run))) {
@@ -33,7 +32,7 @@ export function savingOf(
     // Only a run's save may be one that was made already. Any other comes behind all that is there, also behind what it
     // was given without.
     const first = run ? (known.at(-1)?.seq ?? given.earlier - 1) + 1 : before.count;
-    const events = added.map((event, index) => deepFreeze({ ...event, seq: first + index }));
+    const events = added.map((event, index) => deepFreeze(placedAt(event, first + index)));
     // Nobody but the run adds events, and what others change under it leaves their number as it is.
     const stored = run ? await howManyStored(store, sessionId, before, events, first) : 0;
     if (stored === "moved") return "moved";
@@ -44,6 +43,14 @@ export function savingOf(
     const next = run && end ? withEnded(saved, end) : saved;
     return { next, events: events.slice(stored), result: sessionOf(sessionId, next, [...known, ...events]) };
   };
+}
+
+/**
+ * Not by a spread: Node 20 gives each object that a spread adds a property to a hidden class of its own, and whoever
+ * reads many of those looks each property up anew. It made a turn twice as slow.
+ */
+function placedAt(event: SessionEvent, seq: number): SessionEvent {
+  return Object.assign({}, event, { seq });
 }
 
 /** How many of a run's new events are in the store already, by a save that could not say so. `undefined`: others are. */

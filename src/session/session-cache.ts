@@ -13,17 +13,20 @@ export interface CachedControl {
 export interface CachedWindow {
   readonly revision: string;
   readonly from: number;
+  /** The cache's own list once it keeps it: it grows by `append`. */
   readonly events: readonly StoredEvent[];
   /** The largest window that was asked for. */
   readonly maxBytes: number;
 }
 
 interface Entry {
-  readonly control?: CachedControl | undefined;
-  readonly window?: CachedWindow | undefined;
-  /** Of the window: counted when it changes, not with every control that is kept beside it. */
-  readonly windowBytes?: number;
+  readonly control: CachedControl | undefined;
+  readonly window: CachedWindow | undefined;
+  /** Of the window: counted once for each of its events. */
+  readonly windowBytes: number;
 }
+
+const nothing: Entry = { control: undefined, window: undefined, windowBytes: 0 };
 
 /**
  * What a process remembers of its sessions, so that a turn need not read what the one before it wrote. Bounded in bytes
@@ -34,6 +37,8 @@ export class SessionCache {
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
+  /** Which of them stands last, so that it need not be put there again. */
+  #newest: string | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -49,12 +54,21 @@ export class SessionCache {
   }
 
   keepControl(sessionId: string, control: CachedControl | undefined): void {
-    this.#keep(sessionId, { ...this.#entries.get(sessionId), control });
+    const { window, windowBytes } = this.#entries.get(sessionId) ?? nothing;
+    this.#keep(sessionId, { control, window, windowBytes });
   }
 
-  keepWindow(sessionId: string, window: CachedWindow | undefined): void {
-    const windowBytes = window?.events.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
-    this.#keep(sessionId, { ...this.#entries.get(sessionId), window, windowBytes });
+  keepWindow(sessionId: string, window: CachedWindow): void {
+    const { control } = this.#entries.get(sessionId) ?? nothing;
+    this.#keep(sessionId, { control, window, windowBytes: bytesOf(window.events) });
+  }
+
+  /** Behind the window that is kept, at a cost that does not grow with it. */
+  append(sessionId: string, added: readonly StoredEvent[]): void {
+    const { control, window, windowBytes } = this.#entries.get(sessionId) ?? nothing;
+    if (!window) return;
+    (window.events as StoredEvent[]).push(...added);
+    this.#keep(sessionId, { control, window, windowBytes: windowBytes + bytesOf(added) });
   }
 
   forget(sessionId: string): void {
@@ -64,23 +78,34 @@ export class SessionCache {
 
   #use(sessionId: string): Entry | undefined {
     const entry = this.#entries.get(sessionId);
-    if (!entry) return undefined;
-    this.#entries.delete(sessionId);
-    this.#entries.set(sessionId, entry);
+    if (entry) this.#putLast(sessionId, entry);
     return entry;
   }
 
   #keep(sessionId: string, entry: Entry): void {
-    this.forget(sessionId);
+    this.#bytes += sizeOf(entry) - sizeOf(this.#entries.get(sessionId));
+    this.#putLast(sessionId, entry);
+    if (this.#bytes > this.#maxBytes) this.#shrink();
+  }
+
+  #putLast(sessionId: string, entry: Entry): void {
+    if (sessionId !== this.#newest) this.#entries.delete(sessionId);
     this.#entries.set(sessionId, entry);
-    this.#bytes += sizeOf(entry);
-    for (const [oldest] of this.#entries) {
+    this.#newest = sessionId;
+  }
+
+  #shrink(): void {
+    for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) return;
       this.forget(oldest);
     }
   }
 }
 
-function sizeOf({ control, windowBytes = 0 }: Entry = {}): number {
+function sizeOf({ control, windowBytes }: Entry = nothing): number {
   return (control?.bytes ?? 0) + windowBytes;
+}
+
+function bytesOf(events: readonly StoredEvent[]): number {
+  return events.reduce((sum, { bytes }) => sum + bytes, 0);
 }

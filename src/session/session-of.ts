@@ -1,4 +1,5 @@
 import { type Control, versionOf } from "./control.ts";
+import { plainJson } from "./plain-json.ts";
 import type { Session } from "./session.ts";
 import type { SessionEvent } from "./session-event.ts";
 
@@ -9,7 +10,7 @@ export function sessionOf(sessionId: string, control: Control, events: readonly 
     sessionId,
     events,
     // The one part of a control that is theirs to change, and what we remember must not change with it.
-    state: structuredClone(state),
+    state: plainJson(state, "state"),
     version: versionOf(control),
     earlier: events[0]?.seq ?? count,
     ...(summary && { summary }),

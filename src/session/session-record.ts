@@ -16,7 +16,7 @@
  */
 import { ThreadkeeperError } from "../errors.ts";
 import type { Control } from "./control.ts";
-import { type LargeValue, largeBytes, takeOut } from "./large-values.ts";
+import { hasAtMost, type LargeValue, largeBytes, takeOut } from "./large-values.ts";
 import type { JsonObject } from "./plain-json.ts";
 import type { SessionEvent } from "./session-event.ts";
 import { format, upgradeControl } from "./session-format.ts";
@@ -59,7 +59,7 @@ export function formatRecord(record: object): string {
 export function eventRows(sessionId: string, event: SessionEvent): Map<string, string> {
   const seq = event.seq as number;
   const whole = formatRecord({ event });
-  if (Buffer.byteLength(whole) <= largeBytes) return new Map([[eventKey(sessionId, seq), whole]]);
+  if (hasAtMost(largeBytes, whole)) return new Map([[eventKey(sessionId, seq), whole]]);
   const { value, large, texts } = takeOut(event);
   const rows = new Map([
     [eventKey(sessionId, seq), formatRecord({ event: value, ...(large.length > 0 && { large }) })],

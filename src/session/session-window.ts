@@ -8,6 +8,13 @@ import { startsTurn } from "./turn-start.ts";
 const firstBatch = 32;
 const largestBatch = 512;
 
+/** The window is of events `first` to `count`, and of those the newest within so many bytes. */
+interface Bounds {
+  readonly first: number;
+  readonly count: number;
+  readonly maxBytes: number;
+}
+
 /** The newest events of sessions. What was read or written here before is not read again. */
 export class SessionWindows {
   readonly #store: Store;
@@ -27,6 +34,30 @@ export class SessionWindows {
   async load(sessionId: string, control: Control, maxBytes: number): Promise<readonly SessionEvent[] | undefined> {
     const { count, revision, summary } = control;
     const first = Math.min(summary?.upTo ?? 0, count);
+    const bounds = { first, count, maxBytes };
+    return this.#known(sessionId, revision, bounds) ?? this.#read(sessionId, revision, bounds);
+  }
+
+  /** What is known holds the whole window, as it does for all turns of a session but the first: no list is made of more. */
+  #known(sessionId: string, revision: string, bounds: Bounds): readonly SessionEvent[] | undefined {
+    const known = this.#cache.window(sessionId, revision);
+    const start = known && startWithin(known, bounds);
+    if (!known || start === undefined) return undefined;
+    const window = known.events.slice(start);
+    if (window.some(({ large }) => large.length > 0)) return undefined;
+    const { maxBytes } = bounds;
+    // What no longer fits goes when it is more than what does: to look at it every time would cost as much as to read it.
+    if (start > window.length || maxBytes > known.maxBytes) {
+      this.#keep(sessionId, { ...known, maxBytes }, known.from + start);
+    }
+    return window.map(({ event }) => event);
+  }
+
+  async #read(
+    sessionId: string,
+    revision: string,
+    { first, count, maxBytes }: Bounds,
+  ): Promise<readonly SessionEvent[] | undefined> {
     const newestFirst: StoredEvent[] = [];
     let bytes = 0;
     /** How many of `newestFirst` make the largest window so far that begins at a user's turn. */
@@ -63,9 +94,9 @@ export class SessionWindows {
   extend(sessionId: string, before: Control | undefined, next: Control, added: readonly StoredEvent[]): void {
     const { revision } = next;
     const count = before?.revision === revision ? before.count : 0;
-    const known = this.#cache.window(sessionId, revision) ?? { revision, from: count, events: [], maxBytes: 0 };
-    if (known.from + known.events.length !== count) return;
-    this.#cache.keepWindow(sessionId, { ...known, events: [...known.events, ...added] });
+    const known = this.#cache.window(sessionId, revision);
+    if (!known) this.#cache.keepWindow(sessionId, { revision, from: count, events: [...added], maxBytes: 0 });
+    else if (known.from + known.events.length === count) this.#cache.append(sessionId, added);
   }
 
   /** Some events that end before `end`, newest first: all that are known, or else a batch that is read. */
@@ -92,6 +123,23 @@ export class SessionWindows {
     while (keep > 0 && (bytes <= all.maxBytes || all.from + keep > start)) bytes += all.events[--keep]?.bytes ?? 0;
     this.#cache.keepWindow(sessionId, { ...all, from: all.from + keep, events: all.events.slice(keep) });
   }
+}
+
+/** Where in `known` the window begins. `undefined`: what is known doesn't reach that far, or not to the session's end. */
+function startWithin({ from, events }: CachedWindow, { first, count, maxBytes }: Bounds): number | undefined {
+  if (from + events.length !== count) return undefined;
+  const end = Math.max(0, first - from);
+  let bytes = 0;
+  let cut: number | undefined;
+  let newer: StoredEvent | undefined;
+  for (let index = events.length - 1; index >= end; index -= 1) {
+    const stored = events[index] as StoredEvent;
+    if (newer && startsTurn(newer.event, stored.event)) cut = index + 1;
+    bytes += stored.bytes;
+    if (bytes > maxBytes && cut !== undefined) return cut;
+    newer = stored;
+  }
+  return from <= first ? end : undefined;
 }
 
 /** Both, if there is no gap between them; else the newer one, which is what the next turn begins with. */

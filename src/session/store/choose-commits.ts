@@ -7,7 +7,8 @@ const maxCharacters = 8_000_000;
  * Commits that can share one statement: no key stands twice in them, neither as a guard nor as a row, since the
  * commits of one statement cannot see each other. What is left out goes first in the next one.
  */
-export function chooseCommits(waiting: readonly Commit[]): Commit[] {
+export function chooseCommits(waiting: readonly Commit[]): readonly Commit[] {
+  if (waiting.length === 1) return waiting;
   const chosen: Commit[] = [];
   const taken = new Set<string>();
   let characters = 0;

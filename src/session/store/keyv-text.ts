@@ -30,14 +30,19 @@ function withoutColon(value: string): string {
 }
 
 /**
- * A stored cell, which is its own version. Other programs may have put anything there, NULL and blobs too: as a
- * version each is as good as a text.
+ * A stored cell, which is its own version, and is taken apart when its value is asked for: a control that did not change
+ * never is. Other programs may have put anything there, NULL and blobs too: as a version each is as good as a text.
  */
 export function storedText(cell: unknown): Stored {
   const version = cell as string;
-  try {
-    return { value: keyvText.deserialize(version).value, version };
-  } catch {
-    return { value: undefined, version };
-  }
+  return {
+    get value() {
+      try {
+        return keyvText.deserialize(version).value;
+      } catch {
+        return undefined;
+      }
+    },
+    version,
+  };
 }

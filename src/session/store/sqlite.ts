@@ -70,6 +70,7 @@ class SqliteDatabase implements Database {
       await this.#set("synchronous", "FULL", 2);
       await this.#set("secure_delete", "ON", 1);
       await this.#set("temp_store", "MEMORY", 2);
+      await this.#set("cache_size", -16_000, -16_000);
       for (const sql of removalTriggers) await this.#query(sql);
       await probe(keyv, store, (error) => sqliteError(error, this.description));
       return store;
