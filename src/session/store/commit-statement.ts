@@ -5,46 +5,85 @@ export interface GuardedRows {
   readonly rows: readonly (readonly [key: string, value: string | null])[];
 }
 
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/**
+ * The one statement that writes: the rows of all these commits, or nothing: it fails as `isBrokenGuard` knows it if one
+ * guard no longer holds. One statement is one transaction and one sync of the disk. What is written is chosen before the
+ * first row is, since it is chosen from the same table (https://sqlite.org/lang_insert.html).
+ *
+ * Each statement is compiled anew, so that every word of it counts: named tables (WITH) in place of `column1` would cost
+ * a sixth more, RETURNING a tenth, triggers on the table a twentieth.
+ */
+export function commitAll(commits: readonly GuardedRows[]): Statement {
+  const rows = commits.flatMap((each) => each.rows);
+  const values = valuesOf(rows.map(([key, value]) => [key, value ?? ""]));
+  const broken = `SELECT 1 FROM (VALUES ${tuples("(?,?)", commits.length)}) WHERE (${storedAt("column1")}) IS NOT column2`;
+  const chosen = `SELECT * FROM (${values.sql}) WHERE CASE WHEN EXISTS (${broken}) THEN json('') ELSE true END`;
+  return {
+    sql: rows.some(([, value]) => value === null)
+      ? `INSERT INTO changed (key, value) ${chosen}`
+      : `INSERT INTO keyv (key, value) ${chosen} ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    parameters: [...values.parameters, ...guardsOf(commits)],
+  };
+}
+
+export function isBrokenGuard(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith("malformed JSON");
+}
+
+/** The same of those commits whose guard holds; gives the keys that were written. */
+export function commitSome(commits: readonly GuardedRows[]): Statement {
+  const rows = commits.flatMap(({ rows }, commit) => rows.map(([key, value]) => [key, value ?? "", commit]));
+  const values = valuesOf(rows);
+  const held = `SELECT column3 FROM (VALUES ${tuples("(?,?,?)", commits.length)}) WHERE (${storedAt("column1")}) IS column2`;
+  return {
+    sql: `INSERT INTO changed (key, value) SELECT column1, column2 FROM (${values.sql}) WHERE column3 IN (${held}) RETURNING key`,
+    parameters: [...values.parameters, ...commits.flatMap(({ key, was }, commit) => [key, was ?? null, commit])],
+  };
+}
+
+/**
+ * Where rows go of which some are to be removed, which an empty text says: it cannot be a value (see `keyvText`).
+ * Temporary: both belong to the connection, and leave the file's schema to Keyv.
+ */
+export const changedView = [
+  "CREATE TEMP VIEW changed (key, value) AS SELECT key, value FROM main.keyv",
+  `CREATE TEMP TRIGGER change INSTEAD OF INSERT ON changed BEGIN
+     INSERT INTO keyv (key, value) SELECT NEW.key, NEW.value WHERE NEW.value <> ''
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+     DELETE FROM keyv WHERE NEW.value = '' AND key = NEW.key;
+   END`,
+];
+
 /** SQLite takes 32,766 parameters; so many rows, and what guards them, stay below it. */
 const maxParameterRows = 8000;
 
-const furtherRows = " UNION ALL SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)";
-
 /**
- * The one statement that writes: the rows of all commits whose guard still holds, inserted or replaced; gives the keys
- * that were written. One statement is one transaction and one sync of the disk. What is written is chosen before the
- * first row is, since it is chosen from the same table (https://sqlite.org/lang_insert.html).
- *
- * An empty text cannot be a value (see `keyvText`): it means that the row goes, and `removalTriggers` see to that
- * within the statement. Rows travel as parameters, which is twice as fast as one JSON text, which takes what is too
- * much. Each statement is compiled anew: named tables (WITH) in place of `column1` would cost a sixth more.
+ * Rows as a table. They travel as parameters, which is twice as fast as one JSON text, which takes what is too much.
  */
-export function commitStatement(commits: readonly GuardedRows[]): { sql: string; parameters: unknown[] } {
-  const rows = commits.flatMap((each, commit) => each.rows.map(([key, value]) => [commit, key, value ?? ""] as const));
+function valuesOf(rows: readonly (readonly unknown[])[]): Statement {
+  const [first = []] = rows;
   const [direct, further] = [rows.slice(0, maxParameterRows), rows.slice(maxParameterRows)];
-  const isLong = further.length > 0;
-  const values = `VALUES ${tuples(direct.map(([commit]) => commit))}`;
-  const sql = `
-INSERT INTO keyv (key, value)
-SELECT column2, column3 FROM (${isLong ? `SELECT * FROM (${values})${furtherRows}` : values})
-WHERE column1 IN (
-  SELECT column1 FROM (VALUES ${tuples(commits.keys())}) WHERE (SELECT value FROM keyv WHERE key = column2) IS column3
-)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value
-RETURNING key`;
-  const parameters: unknown[] = direct.flatMap(([, key, value]) => [key, value]);
-  if (isLong) parameters.push(JSON.stringify(further));
-  for (const { key, was } of commits) parameters.push(key, was ?? null);
-  return { sql, parameters };
+  const sql = `VALUES ${tuples(`(${tuples("?", first.length)})`, direct.length)}`;
+  const parameters = direct.flat();
+  if (further.length === 0) return { sql, parameters };
+  const columns = first.map((_, column) => `value ->> ${column}`).join(", ");
+  return {
+    sql: `SELECT * FROM (${sql}) UNION ALL SELECT ${columns} FROM json_each(?)`,
+    parameters: [...parameters, JSON.stringify(further)],
+  };
 }
 
-/** Temporary: they belong to the connection, and leave the file's schema to Keyv. */
-export const removalTriggers = ["INSERT", "UPDATE"].map(
-  (change) => `
-CREATE TEMP TRIGGER remove_after_${change.toLowerCase()} AFTER ${change} ON main.keyv WHEN NEW.value = ''
-BEGIN DELETE FROM keyv WHERE key = NEW.key; END`,
-);
+function guardsOf(commits: readonly GuardedRows[]): unknown[] {
+  return commits.flatMap(({ key, was }) => [key, was ?? null]);
+}
 
-function tuples(ids: Iterable<number>): string {
-  return Array.from(ids, (id) => `(${id},?,?)`).join(",");
+const storedAt = (key: string): string => `SELECT value FROM keyv WHERE key = ${key}`;
+
+function tuples(one: string, count: number): string {
+  return Array(count).fill(one).join(",");
 }

@@ -4,7 +4,7 @@ import { KeyvSqlite } from "@keyv/sqlite";
 import { hasCode, ThreadkeeperError } from "../../errors.ts";
 import { type Logger, silentLogger } from "../../log.ts";
 import { BatchedStore, type Database, type KeyRange } from "./batched-store.ts";
-import { commitStatement, type GuardedRows, removalTriggers } from "./commit-statement.ts";
+import { changedView, commitAll, commitSome, type GuardedRows, isBrokenGuard } from "./commit-statement.ts";
 import { defaultNamespace, keyvOf } from "./keyv-of.ts";
 import { keyvText, storedText } from "./keyv-text.ts";
 import { probe } from "./probe.ts";
@@ -71,7 +71,7 @@ class SqliteDatabase implements Database {
       await this.#set("secure_delete", "ON", 1);
       await this.#set("temp_store", "MEMORY", 2);
       await this.#set("cache_size", -16_000, -16_000);
-      for (const sql of removalTriggers) await this.#query(sql);
+      for (const sql of changedView) await this.#query(sql);
       await probe(keyv, store, (error) => sqliteError(error, this.description));
       return store;
     } catch (error) {
@@ -99,9 +99,7 @@ class SqliteDatabase implements Database {
 
   async write(changes: readonly Commit[]): Promise<(Committed | undefined)[]> {
     const commits = changes.map(guardedRows);
-    const { sql, parameters } = commitStatement(commits);
-    const written = new Set((await this.#query(sql, ...parameters)).map((row) => row["key"]));
-    const won = commits.map(({ rows }) => rows.some(([key]) => written.has(key)));
+    const won = await this.#commit(commits);
     const forgotten = changes.some(({ forget }, index) => forget && won[index]);
     if (forgotten || (this.#checkpointDue ?? Infinity) <= Date.now()) await this.#checkpoint();
     return commits.map(({ key, was, rows }, index) => {
@@ -109,6 +107,20 @@ class SqliteDatabase implements Database {
       const guard = rows.find(([each]) => each === key);
       return { version: guard ? (guard[1] ?? undefined) : was };
     });
+  }
+
+  /** Which of them were made: nearly always all, since only another process can be faster. */
+  async #commit(commits: readonly GuardedRows[]): Promise<boolean[]> {
+    const all = commitAll(commits);
+    try {
+      await this.#adapter.query(all.sql, ...all.parameters);
+      return commits.map(() => true);
+    } catch (error) {
+      if (!isBrokenGuard(error)) throw sqliteError(error, this.description);
+    }
+    const some = commitSome(commits);
+    const written = new Set((await this.#query(some.sql, ...some.parameters)).map((row) => row["key"]));
+    return commits.map(({ rows }) => rows.some(([key]) => written.has(key)));
   }
 
   /**
