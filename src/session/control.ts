@@ -3,6 +3,7 @@ import type { JsonObject } from "./plain-json.ts";
 import type { Summary } from "./session.ts";
 import type { CoveredInput, Input, TurnEnd } from "./session-manager.ts";
 import { maxPlaces } from "./session-record.ts";
+import { withProperties } from "./with-properties.ts";
 
 /** An input in the queue, with the moment when it was taken (ISO 8601). */
 export type WaitingInput = Input & { readonly at: string };
@@ -152,7 +153,7 @@ export function withoutRun({ run: _run, ...control }: Control): Control {
 }
 
 export function withSaved(control: Control, events: number, state = control.state): Control {
-  return { ...control, saves: control.saves + 1, count: control.count + events, state };
+  return withProperties(control, { saves: control.saves + 1, count: control.count + events, state });
 }
 
 export function withEnded(control: Control, ended: TurnEnd): Control {

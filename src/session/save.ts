@@ -12,6 +12,7 @@ import { sessionOf } from "./session-of.ts";
 import { deepFreeze } from "./session-record.ts";
 import type { Store } from "./store/store.ts";
 import { readEvents } from "./stored-events.ts";
+import { withProperties } from "./with-properties.ts";
 
 /** What `SessionManager.save` comes to. @throws as that does */
 export function savingOf(
@@ -32,7 +33,7 @@ export function savingOf(
     // Only a run's save may be one that was made already. Any other comes behind all that is there, also behind what it
     // was given without.
     const first = run ? (known.at(-1)?.seq ?? given.earlier - 1) + 1 : before.count;
-    const events = added.map((event, index) => deepFreeze(placedAt(event, first + index)));
+    const events = added.map((event, index) => deepFreeze(withProperties(event, { seq: first + index })));
     // Nobody but the run adds events, and what others change under it leaves their number as it is.
     const stored = run ? await howManyStored(store, sessionId, before, events, first) : 0;
     if (stored === "moved") return "moved";
@@ -43,14 +44,6 @@ export function savingOf(
     const next = run && end ? withEnded(saved, end) : saved;
     return { next, events: events.slice(stored), result: sessionOf(sessionId, next, [...known, ...events]) };
   };
-}
-
-/**
- * Not by a spread: Node 20 gives each object that a spread adds a property to a hidden class of its own, and whoever
- * reads many of those looks each property up anew. It made a turn twice as slow.
- */
-function placedAt(event: SessionEvent, seq: number): SessionEvent {
-  return Object.assign({}, event, { seq });
 }
 
 /** How many of a run's new events are in the store already, by a save that could not say so. `undefined`: others are. */

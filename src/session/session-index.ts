@@ -14,6 +14,7 @@ import type { SessionEvent } from "./session-event.ts";
 import type { Input } from "./session-manager.ts";
 import { formatRecord, parseRecord } from "./session-record.ts";
 import { sha256 } from "./sha256.ts";
+import { withProperties } from "./with-properties.ts";
 
 type Said = Pick<Input, "id" | "author" | "context">;
 
@@ -88,9 +89,10 @@ export function indexed<After extends Control | null>(
     if (!places.includes(place)) remove.push(`${placePrefix(place)}${sessionId}`);
   }
 
-  const control = active
-    ? { ...after, active: { ...active, users: [...active.users, ...fresh].slice(-maxUsers) } }
-    : after;
+  const control =
+    after && active
+      ? withProperties(after, { active: { ...active, users: [...active.users, ...fresh].slice(-maxUsers) } })
+      : after;
   return { control: control as After, put, remove };
 }
 

@@ -169,7 +169,8 @@ class SqliteDatabase implements Database {
 }
 
 function guardedRows({ key, was, put, remove = [] }: Commit): GuardedRows {
-  const written = Array.from(put, ([each, value]) => [physical(each), keyvText.serialize({ value })] as const);
-  const removed = remove.map((each) => [physical(each), null] as const);
-  return { key: physical(key), was, rows: [...written, ...removed] };
+  const rows: [string, string | null][] = [];
+  for (const [each, value] of put) rows.push([physical(each), keyvText.serialize({ value })]);
+  for (const each of remove) rows.push([physical(each), null]);
+  return { key: physical(key), was, rows };
 }
