@@ -4,8 +4,8 @@
  * of the rounds, so that what disturbs the machine disturbs all alike.
  *
  *     npm run bench                        ours beside one value per session, as Keyv is mostly used (about a minute)
- *     npm run bench -- sessions            and beside hand-written rows, with the targets (about five minutes, 9 GB)
- *     npm run bench -- sessions --quick    shorter files, fewer rounds
+ *     npm run bench -- sessions            and beside hand-written rows, with the targets (ten minutes, 9 GB)
+ *     npm run bench -- sessions --quick    shorter files, fewer rounds (two minutes)
  *     npm run bench -- sessions --json     one JSON object a row
  *
  * Two durable commits a turn for all (the user's words before the model is called, the answer after), but for "the

@@ -9,7 +9,8 @@ export class MeasuredProcess {
   readonly #process: ChildProcess;
 
   private constructor() {
-    this.#process = fork(path.join(import.meta.dirname, "way-process.ts"));
+    // What is measured is what is published: compiled, without what tsx adds to each function.
+    this.#process = fork(path.join(import.meta.dirname, "way-process.js"));
   }
 
   static async start(way: WayId, file: string): Promise<MeasuredProcess> {

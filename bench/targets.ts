@@ -34,7 +34,7 @@ interface Aim {
 /** Seen in `--cpu-prof` runs of `way-process.ts`. */
 const limits = {
   driver:
-    "Keyv's SQLite driver sends each statement to another thread twice (prepare, run), where the rows' driver never leaves its own; the syncs of the disk are the same",
+    "Keyv's SQLite driver sends each statement to another thread twice (prepare, run), where the rows' driver never leaves its own; the next line is what it takes without a guard and without any session, the rest is ours",
   thread: "one thread's JavaScript: JSON of control records and events, and the driver's work for each parameter",
   disk: "the disk: each group of commits waits for one sync, however many share it",
   tree: "the tree of keys is deeper, so that a commit writes more pages",

@@ -113,7 +113,9 @@ export class Agent {
    * @throws ThreadkeeperError what a `turn-failed` or `call-failed` event holds; `RUN_LOST` if the session was reset
    */
   async run(input: string | UserContent, options: RunOptions = {}): Promise<AgentResult | undefined> {
-    const events = this.#events(input, options, { signal: options.signal ?? neverAborted, listens: false });
+    // One of its own: a signal that many calls listen to is warned of as a leak.
+    const signal = AbortSignal.any(options.signal ? [options.signal] : []);
+    const events = this.#events(input, options, { signal, listens: false });
     let step = await events.next();
     while (!step.done) step = await events.next();
     if (step.value && "error" in step.value) throw step.value.error;
@@ -210,7 +212,6 @@ export class Agent {
 
 /** A longer one, such as one of `Infinity`, would go off at once. */
 const longestTimer = 2 ** 31 - 1;
-const neverAborted = new AbortController().signal;
 
 /** @throws ThreadkeeperError `INPUT_INVALID`, `NOT_PLAIN_JSON` */
 function makeInput(content: string | UserContent, options: RunOptions): Input {

@@ -126,10 +126,13 @@ export class SessionChanges {
   }
 
   async #find(sessionId: string, { evenIfDamaged = false }: ChangeOptions): Promise<Found | "moved"> {
-    const keys = [controlKey(sessionId), summaryKey(sessionId), sessionId];
-    const [stored, summary, naive] = await this.#store.get(keys);
+    const key = controlKey(sessionId);
     const known = this.#cache.control(sessionId);
-    if (stored && stored.version === known?.version) return known;
+    if (known) {
+      const [same] = await this.#store.get([key]);
+      if (same?.version === known.version) return known;
+    }
+    const [stored, summary, naive] = await this.#store.get([key, summaryKey(sessionId), sessionId]);
     try {
       if (!stored && naive) {
         const { control, naive: older } = parseNaive(sessionId, naive.value);

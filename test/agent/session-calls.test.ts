@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent, CallFailed } from "../../src/agent/agent-event.ts";
@@ -76,6 +76,24 @@ describe("inputs that come in a run", () => {
       "user: second",
       "assistant: answer two",
     ]);
+  });
+
+  it("that wait are no leak, however many of them there are", async () => {
+    const first = gate();
+    const all = await agentRoom([[first.opened, "answer one"], ["all others"]]);
+    const warned = vi.spyOn(process, "emitWarning");
+    const stop = new AbortController();
+    const one = all.agent.run("first", room);
+    await asked(all, 1);
+    const others = Array.from({ length: 30 }, (_, index) =>
+      all.agent.run(`word ${index}`, { ...room, ...(index % 2 === 0 && { signal: stop.signal }) }),
+    );
+    await taken(all, "run", ...others.map(() => "waiting"));
+    first.open();
+    await one;
+    expect(new Set((await Promise.all(others)).map((result) => result?.text))).toEqual(new Set(["all others"]));
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
   });
 
   it("one turn answers all that waits: one call yields it, the others yield nothing and return its result", async () => {

@@ -23,7 +23,9 @@ export interface SqliteOptions {
 const physical = (key: string): string => `${defaultNamespace}:${key}`;
 const logical = (key: string): string => key.slice(defaultNamespace.length + 1);
 
-const getSql = "SELECT key, value FROM keyv WHERE key IN (SELECT value FROM json_each(?))";
+const getSql = "SELECT key, value FROM keyv WHERE key IN";
+/** Of more keys one JSON text is faster than a parameter each. */
+const maxKeyParameters = 8;
 const keysSql = "SELECT key FROM keyv WHERE key >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?";
 
 type Row = Record<string, unknown>;
@@ -62,6 +64,8 @@ class SqliteDatabase implements Database {
     try {
       const keyv = keyvOf(this.#adapter, { log: this.#log });
       await this.#set("busy_timeout", this.#busyTimeout, this.#busyTimeout);
+      await this.#set("temp_store", "MEMORY", 2);
+      for (const sql of changedView) await this.#query(sql);
       if (readOnly) {
         await this.#set("query_only", "ON", 1);
         return store;
@@ -69,9 +73,7 @@ class SqliteDatabase implements Database {
       await this.#set("journal_mode", "WAL", "wal");
       await this.#set("synchronous", "FULL", 2);
       await this.#set("secure_delete", "ON", 1);
-      await this.#set("temp_store", "MEMORY", 2);
       await this.#set("cache_size", -16_000, -16_000);
-      for (const sql of changedView) await this.#query(sql);
       await probe(keyv, store, (error) => sqliteError(error, this.description));
       return store;
     } catch (error) {
@@ -82,7 +84,11 @@ class SqliteDatabase implements Database {
   }
 
   async read(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    const rows = await this.#query(getSql, JSON.stringify(keys.map(physical)));
+    const all = keys.map(physical);
+    const rows =
+      all.length > maxKeyParameters
+        ? await this.#query(`${getSql} (SELECT value FROM json_each(?))`, JSON.stringify(all))
+        : await this.#query(`${getSql} (${all.map(() => "?").join(",")})`, ...all);
     return new Map(rows.map((row) => [logical(row["key"] as string), storedText(row["value"])]));
   }
 
