@@ -69,8 +69,9 @@ export function createMessageWriter(client: Pick<Client, "rest" | "user">): Mess
   };
 }
 
+/** Each request has a signal of its own: discord.js never takes off what it has listening to one. */
 function abortable(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal ? { signal } : {};
+  return signal ? { signal: AbortSignal.any([signal]) } : {};
 }
 
 /** What a command answers came by a webhook; what Discord writes in our name is of another type. */

@@ -1,5 +1,5 @@
 import { Client, type ClientUser, MessageFlags } from "discord.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { discordCode, isGone } from "../../src/discord/discord-error.ts";
 import { createMessageWriter, type MessageWriter } from "../../src/discord/message-writer.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
@@ -54,6 +54,20 @@ describe("a message", () => {
     const { id: gone } = await writer.send({ channel, message: question.id }, "late", { ...chunk, nonce: "b.0" });
     for (const id of [plain, second]) expect(standing(id)?.reference).toBeUndefined();
     expect(standing(gone)?.content).toBe("late");
+  });
+
+  it("is edited many times with one signal, which nothing is left listening to and which still ends what is on its way", async () => {
+    const channel = sandbox.general.id;
+    const { id } = await writer.send({ channel }, "one", { ...chunk, nonce: "many.0", reply: false });
+    const left = new AbortController();
+    const listened = vi.spyOn(left.signal, "addEventListener");
+    for (let edit = 0; edit < 20; edit++) await writer.edit(channel, id, `edit ${edit}`, left.signal);
+    expect(listened).not.toHaveBeenCalled();
+    expect(standing(id)?.content).toBe("edit 19");
+    const late = writer.edit(channel, id, "late", left.signal);
+    left.abort();
+    await expect(late).rejects.toThrow(/abort/);
+    await expect(writer.edit(channel, id, "later", left.signal)).rejects.toThrow(/abort/);
   });
 
   it("is edited and removed, and is gone when somebody else removed it", async () => {
