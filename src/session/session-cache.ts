@@ -13,7 +13,7 @@ export interface CachedControl {
 export interface CachedWindow {
   readonly revision: string;
   readonly from: number;
-  /** The cache's own list once it keeps it: it grows by `append`. */
+  /** The cache's own list once it keeps it, which grows by `append`: not to be held across an `await`. */
   readonly events: readonly StoredEvent[];
   /** The largest window that was asked for. */
   readonly maxBytes: number;
@@ -67,7 +67,8 @@ export class SessionCache {
   append(sessionId: string, added: readonly StoredEvent[]): void {
     const { control, window, windowBytes } = this.#entries.get(sessionId) ?? nothing;
     if (!window) return;
-    (window.events as StoredEvent[]).push(...added);
+    // One by one: a call takes no more than some 120,000 arguments.
+    for (const each of added) (window.events as StoredEvent[]).push(each);
     this.#keep(sessionId, { control, window, windowBytes: windowBytes + bytesOf(added) });
   }
 
@@ -106,6 +107,6 @@ function sizeOf({ control, windowBytes }: Entry = nothing): number {
   return (control?.bytes ?? 0) + windowBytes;
 }
 
-function bytesOf(events: readonly StoredEvent[]): number {
+export function bytesOf(events: readonly StoredEvent[]): number {
   return events.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,5 +1,5 @@
 import type { Control } from "./control.ts";
-import type { CachedWindow, SessionCache } from "./session-cache.ts";
+import { bytesOf, type CachedWindow, type SessionCache } from "./session-cache.ts";
 import type { SessionEvent } from "./session-event.ts";
 import type { Store } from "./store/store.ts";
 import { readEvents, readLarge, type StoredEvent } from "./stored-events.ts";
@@ -45,48 +45,35 @@ export class SessionWindows {
     if (!known || start === undefined) return undefined;
     const window = known.events.slice(start);
     if (window.some(({ large }) => large.length > 0)) return undefined;
-    const { maxBytes } = bounds;
+    const { first, maxBytes } = bounds;
     // What no longer fits goes when it is more than what does: to look at it every time would cost as much as to read it.
-    if (start > window.length || maxBytes > known.maxBytes) {
-      this.#keep(sessionId, { ...known, maxBytes }, known.from + start);
+    if (maxBytes > known.maxBytes || (maxBytes === known.maxBytes && start > window.length)) {
+      this.#keep(sessionId, { ...known, maxBytes }, known.from + start, first);
     }
     return window.map(({ event }) => event);
   }
 
-  async #read(
-    sessionId: string,
-    revision: string,
-    { first, count, maxBytes }: Bounds,
-  ): Promise<readonly SessionEvent[] | undefined> {
-    const newestFirst: StoredEvent[] = [];
-    let bytes = 0;
-    /** How many of `newestFirst` make the largest window so far that begins at a user's turn. */
-    let cut = 0;
+  async #read(sessionId: string, revision: string, bounds: Bounds): Promise<readonly SessionEvent[] | undefined> {
+    const { first, count, maxBytes } = bounds;
+    let looked: StoredEvent[] = [];
+    let from = count;
     let batch = firstBatch;
-    let isFull = false;
-    while (!isFull && newestFirst.length < count - first) {
-      const end = count - newestFirst.length;
-      const chunk = await this.#before(sessionId, revision, { first, end, batch });
+    let start = startWithin({ from, events: looked }, bounds);
+    while (start === undefined) {
+      const chunk = await this.#before(sessionId, revision, { first, end: from, batch });
       if (!chunk) return undefined;
-      for (const stored of chunk) {
-        const newer = newestFirst.at(-1)?.event;
-        if (newer && startsTurn(newer, stored.event)) cut = newestFirst.length;
-        bytes += stored.bytes;
-        newestFirst.push(stored);
-        isFull = bytes > maxBytes && cut > 0;
-        if (isFull) break;
-      }
-      const average = bytes / newestFirst.length;
-      const least = cut > 0 ? 1 : firstBatch;
-      batch = Math.min(largestBatch, Math.max(least, Math.ceil((maxBytes - bytes) / average) + 1));
+      looked = [...chunk, ...looked];
+      from -= chunk.length;
+      start = startWithin({ from, events: looked }, bounds);
+      const bytes = bytesOf(looked);
+      const least = bytes > maxBytes ? firstBatch : 1;
+      batch = Math.min(largestBatch, Math.max(least, Math.ceil((maxBytes - bytes) / (bytes / looked.length)) + 1));
     }
-    const looked = newestFirst.reverse();
-    const start = isFull ? looked.length - cut : 0;
     const window = await readLarge(this.#store, sessionId, revision, looked.slice(start));
     if (!window) return undefined;
     // What did not fit is kept as well: it tells that nothing more does.
-    const from = count - looked.length;
-    this.#keep(sessionId, { revision, from, events: [...looked.slice(0, start), ...window], maxBytes }, from + start);
+    const events = [...looked.slice(0, start), ...window];
+    this.#keep(sessionId, { revision, from, events, maxBytes }, from + start, first);
     return window.map(({ event }) => event);
   }
 
@@ -99,7 +86,7 @@ export class SessionWindows {
     else if (known.from + known.events.length === count) this.#cache.append(sessionId, added);
   }
 
-  /** Some events that end before `end`, newest first: all that are known, or else a batch that is read. */
+  /** Some events that end before `end`: all that are known, or else a batch that is read. */
   async #before(
     sessionId: string,
     revision: string,
@@ -108,25 +95,30 @@ export class SessionWindows {
     const known = this.#cache.window(sessionId, revision);
     const knownEnd = known ? known.from + known.events.length : 0;
     if (known && known.from < end && end <= knownEnd) {
-      return known.events.slice(Math.max(0, first - known.from), end - known.from).reverse();
+      return known.events.slice(Math.max(0, first - known.from), end - known.from);
     }
     const from = Math.max(first, end - batch, knownEnd < end ? knownEnd : 0);
-    const seqs = Array.from({ length: end - from }, (_, index) => end - 1 - index);
+    const seqs = Array.from({ length: end - from }, (_, index) => from + index);
     return readEvents(this.#store, sessionId, revision, seqs);
   }
 
-  #keep(sessionId: string, read: CachedWindow, start: number): void {
+  #keep(sessionId: string, read: CachedWindow, start: number, first: number): void {
     const all = joined(this.#cache.window(sessionId, read.revision), read);
     // A window only begins later with every turn, so that what no longer fits need not be kept.
     let bytes = 0;
     let keep = all.events.length;
-    while (keep > 0 && (bytes <= all.maxBytes || all.from + keep > start)) bytes += all.events[--keep]?.bytes ?? 0;
+    while (keep > 0 && all.from + keep > first && (bytes <= all.maxBytes || all.from + keep > start)) {
+      bytes += all.events[--keep]?.bytes ?? 0;
+    }
     this.#cache.keepWindow(sessionId, { ...all, from: all.from + keep, events: all.events.slice(keep) });
   }
 }
 
 /** Where in `known` the window begins. `undefined`: what is known doesn't reach that far, or not to the session's end. */
-function startWithin({ from, events }: CachedWindow, { first, count, maxBytes }: Bounds): number | undefined {
+function startWithin(
+  { from, events }: Pick<CachedWindow, "from" | "events">,
+  { first, count, maxBytes }: Bounds,
+): number | undefined {
   if (from + events.length !== count) return undefined;
   const end = Math.max(0, first - from);
   let bytes = 0;

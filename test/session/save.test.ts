@@ -42,4 +42,18 @@ describe("a saved event", () => {
     await sessions.close();
     await others.close();
   });
+
+  it("is remembered as others read it, whatever its fields are called", async () => {
+    const store = openMemoryStore();
+    const [sessions, others] = [await openSessions({ store }), await openSessions({ store })];
+    const created = await sessions.create({ sessionId: "s" });
+    const odd = JSON.parse(JSON.stringify(event("odd")).replace("{", '{"__proto__":{"erased":true},')) as SessionEvent;
+    await sessions.save({ ...created, events: [odd] });
+    const [mine, theirs] = [await sessions.get("s"), await others.get("s")];
+    expect(mine?.events[0]?.erased).toBeUndefined();
+    expect(JSON.stringify(mine)).toBe(JSON.stringify(theirs));
+    expect(JSON.stringify(theirs)).toContain("__proto__");
+    await sessions.close();
+    await others.close();
+  });
 });

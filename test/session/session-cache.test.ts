@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { newControl } from "../../src/session/control.ts";
 import { SessionCache } from "../../src/session/session-cache.ts";
 import type { SessionEvent } from "../../src/session/session-event.ts";
+import type { StoredEvent } from "../../src/session/stored-events.ts";
 
 const control = (bytes: number) => ({ control: newControl("r"), version: "v", bytes });
 const window = (...bytes: number[]) => ({
@@ -39,6 +40,30 @@ describe("What is remembered of sessions", () => {
     cache.forget("a");
     cache.keepControl("c", control(60));
     expect(cache.control("b")).toBeDefined();
+  });
+
+  it("counts what is put behind a window", () => {
+    const cache = new SessionCache(100);
+    cache.keepWindow("a", window(30));
+    cache.append("a", window(30).events);
+    expect(cache.window("a", "r")?.events).toHaveLength(2);
+    cache.keepControl("b", control(40));
+    expect(cache.window("a", "r")).toBeDefined();
+    cache.keepControl("b", control(41));
+    expect(cache.window("a", "r")).toBeUndefined();
+    cache.append("a", window(1).events);
+    expect(cache.window("a", "r")).toBeUndefined();
+  });
+
+  it("grows by any number at once", () => {
+    const cache = new SessionCache(1_000_000);
+    cache.keepWindow("a", window(1));
+    const [one] = window(1).events;
+    cache.append(
+      "a",
+      Array.from({ length: 200_000 }, () => one as StoredEvent),
+    );
+    expect(cache.window("a", "r")?.events).toHaveLength(200_001);
   });
 
   it("is nothing if it alone is too much", () => {

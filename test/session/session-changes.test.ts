@@ -55,6 +55,11 @@ describe("What a process remembers of a session", () => {
     expect(texts(await other.get("s"))).toEqual(["words of 1", "answer", "words of 2", "answer"]);
   });
 
+  it("is held against its control record alone where nothing changed", async () => {
+    await sessions.get("s");
+    expect(store.reads).toEqual([[controlKey("s")]]);
+  });
+
   it("is looked at again where another process went on: only the new events are read", async () => {
     await turn(other, "2");
     const run = runOf(await sessions.take("s", input("3")));
@@ -62,7 +67,7 @@ describe("What a process remembers of a session", () => {
     expect(store.commits).toHaveLength(1);
     expect(store.reads).toEqual([
       [controlKey("s"), summaryKey("s"), "s"],
-      [controlKey("s"), eventKey("s", 3), eventKey("s", 2)],
+      [controlKey("s"), eventKey("s", 2), eventKey("s", 3)],
     ]);
   });
 

@@ -156,6 +156,24 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         expect(await contents(store)).toEqual({ guard: "2" });
       });
 
+      it("of many rows are whole or absent, beside one whose guard moved", async () => {
+        const rows = (name: string) =>
+          Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [`${name}/${index}`, `${index}`]));
+        const made = await Promise.all([
+          write(store, { key: "one", put: { one: "1", ...rows("row") } }),
+          write(store, { key: "two", was: "moved", put: { two: "1", ...rows("other") } }),
+        ]);
+        expect(made).toEqual([true, false]);
+        expect(await contents(store)).toEqual({ one: "1", ...rows("row") });
+        const [one] = await store.get(["one"]);
+        const removed = await Promise.all([
+          write(store, { key: "one", was: one?.version, remove: ["one", ...Object.keys(rows("row"))] }),
+          write(store, { key: "two", was: "moved", put: { two: "1" } }),
+        ]);
+        expect(removed).toEqual([true, false]);
+        expect(await contents(store)).toEqual({});
+      });
+
       it("that are none are refused, and nothing is written", async () => {
         const wrong: Commit[] = [
           { key: "a", was: undefined, put: new Map([["a", Symbol("x") as unknown as string]]) },

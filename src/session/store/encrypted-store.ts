@@ -51,7 +51,7 @@ export class EncryptedStore implements Store {
   async get(keys: readonly string[]): Promise<(Stored | undefined)[]> {
     const found = await this.#store.get(keys);
     return found.map(
-      (stored, index) => stored && { ...stored, value: this.#read(keys[index] as string, stored.value) },
+      (stored, index) => stored && { version: stored.version, value: this.#read(keys[index] as string, stored.value) },
     );
   }
 

@@ -64,8 +64,6 @@ class SqliteDatabase implements Database {
     try {
       const keyv = keyvOf(this.#adapter, { log: this.#log });
       await this.#set("busy_timeout", this.#busyTimeout, this.#busyTimeout);
-      await this.#set("temp_store", "MEMORY", 2);
-      for (const sql of changedView) await this.#query(sql);
       if (readOnly) {
         await this.#set("query_only", "ON", 1);
         return store;
@@ -73,6 +71,8 @@ class SqliteDatabase implements Database {
       await this.#set("journal_mode", "WAL", "wal");
       await this.#set("synchronous", "FULL", 2);
       await this.#set("secure_delete", "ON", 1);
+      await this.#set("temp_store", "MEMORY", 2);
+      for (const sql of changedView) await this.#query(sql);
       await this.#set("cache_size", -16_000, -16_000);
       await probe(keyv, store, (error) => sqliteError(error, this.description));
       return store;
