@@ -1,4 +1,5 @@
 import { checkStore } from "../session/check-store.ts";
+import { countSessions } from "../session/store-walk.ts";
 import { counted } from "./counted.ts";
 import { readSettings } from "./settings.ts";
 import { existingStore } from "./store-setting.ts";
@@ -14,9 +15,9 @@ export async function check(): Promise<number> {
       wrong += 1;
       console.log(message);
     }
-    console.log(
-      wrong === 0 ? `${store.description}: all is well.` : `${store.description}: ${counted(wrong, "fault")} found.`,
-    );
+    const verdict = wrong === 0 ? "all is well" : `${counted(wrong, "fault")} found`;
+    // An empty store is well, too.
+    console.log(`${store.description}: ${counted(await countSessions(store), "session")}, ${verdict}.`);
     return wrong === 0 ? 0 : 1;
   } finally {
     await store.close();

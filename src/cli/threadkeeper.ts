@@ -14,6 +14,8 @@ const usage = `threadkeeper: the Discord bot whose threads remember
                           --markdown: to be read by people; --to FILE: into a new file for you only
   threadkeeper import FILE
                           put exported sessions into the store, which may be one of another kind
+  threadkeeper backup [FILE]
+                          copy the SQLite file, which may be in use, into a new file for you only
   threadkeeper rekey      rewrite all sessions from SESSION_KEY_OLD to SESSION_KEY; either may be none; stop the bot first
   threadkeeper help       this text
   threadkeeper version    the version
@@ -22,6 +24,10 @@ Settings are read from .env in this folder and from the environment; .env.exampl
 
 /** Commands that take further words. */
 const tools: Readonly<Record<string, (words: readonly string[]) => Promise<number>>> = {
+  backup: async (words) => {
+    checkSqliteBinding();
+    return (await import("./backup.ts")).backup(words);
+  },
   export: async (words) => {
     checkSqliteBinding();
     return (await import("./export.ts")).exportSessions(words);

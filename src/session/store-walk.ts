@@ -10,6 +10,12 @@ export async function* sessionIds(store: Store): AsyncGenerator<string> {
   }
 }
 
+export async function countSessions(store: Store): Promise<number> {
+  let count = 0;
+  for await (const _ of sessionIds(store)) count += 1;
+  return count;
+}
+
 /** Keys without a slash. What stands behind one slash is passed over as a whole, however much it is. */
 async function* bareKeys(store: Store): AsyncGenerator<string> {
   let after = "";

@@ -24,7 +24,11 @@ describe("Tools for the owner", () => {
     await sessions.close();
     await store.close();
 
-    expect(await run(["check"])).toEqual({ code: 0, output: expect.stringContaining("all is well") });
+    expect(await run(["check"])).toEqual({ code: 0, output: expect.stringContaining("2 sessions, all is well") });
+    const copy = `data/sandbox/backup-${new Date().toISOString().slice(0, 10)}.sqlite`;
+    expect(await run(["backup"])).toEqual({ code: 0, output: expect.stringContaining(`2 sessions copied to ${copy}`) });
+    expect(await run(["backup", copy])).toEqual({ code: 1, output: expect.stringContaining("is there already") });
+    expect((await run(["check"], { SESSION_STORE: `sqlite:${copy}` })).output).toContain("2 sessions, all is well");
     expect((await run(["export", "--to", "all.jsonl"])).code).toBe(0);
     const file = path.join(place.folder, "all.jsonl");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -48,7 +52,7 @@ describe("Tools for the owner", () => {
       code: 1,
       output: expect.stringContaining("there already"),
     });
-    expect((await run(["check"], other)).output).toContain("(encrypted): all is well");
+    expect((await run(["check"], other)).output).toContain("(encrypted): 2 sessions, all is well");
 
     const raw = await openLockedStore(setting);
     await put(raw, "event/a/0000000000", "damaged");
