@@ -27,7 +27,7 @@ export function commitAll(commits: readonly GuardedRows[]): Statement {
     sql: rows.some(([, value]) => value === null)
       ? `INSERT INTO changed (key, value) ${chosen}`
       : `INSERT INTO keyv (key, value) ${chosen} ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-    parameters: [...values.parameters, ...guardsOf(commits)],
+    parameters: [...values.parameters, ...commits.flatMap(guardOf)],
   };
 }
 
@@ -42,7 +42,7 @@ export function commitSome(commits: readonly GuardedRows[]): Statement {
   const held = `SELECT column3 FROM (VALUES ${tuples("(?,?,?)", commits.length)}) WHERE (${storedAt("column1")}) IS column2`;
   return {
     sql: `INSERT INTO changed (key, value) SELECT column1, column2 FROM (${values.sql}) WHERE column3 IN (${held}) RETURNING key`,
-    parameters: [...values.parameters, ...commits.flatMap(({ key, was }, commit) => [key, was ?? null, commit])],
+    parameters: [...values.parameters, ...commits.flatMap((each, commit) => [...guardOf(each), commit])],
   };
 }
 
@@ -78,11 +78,12 @@ function valuesOf(rows: readonly (readonly unknown[])[]): Statement {
   };
 }
 
-function guardsOf(commits: readonly GuardedRows[]): unknown[] {
-  return commits.flatMap(({ key, was }) => [key, was ?? null]);
+/** NULL is what an absent key has. A row of somebody's whose value is NULL is not absent: it counts as an empty text. */
+function guardOf({ key, was }: GuardedRows): unknown[] {
+  return [key, was === undefined ? null : (was ?? "")];
 }
 
-const storedAt = (key: string): string => `SELECT value FROM keyv WHERE key = ${key}`;
+const storedAt = (key: string): string => `SELECT ifnull(value, '') FROM keyv WHERE key = ${key}`;
 
 function tuples(one: string, count: number): string {
   return Array(count).fill(one).join(",");

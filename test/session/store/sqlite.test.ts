@@ -245,6 +245,7 @@ describe("A store in a SQLite file", () => {
       expect(good?.value).toBe("1");
       for (const [index, key] of ["text", "number", "none", "blob"].entries()) {
         expect(bad[index]).toHaveProperty("value", undefined);
+        expect(await write(store, { key, put: { [key]: "no" } })).toBe(false);
         expect(await write(store, { key, was: "another", put: { [key]: "no" } })).toBe(false);
         expect(await write(store, { key, was: bad[index]?.version, put: { [key]: "new" } })).toBe(true);
       }
