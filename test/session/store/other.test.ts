@@ -52,7 +52,7 @@ storeContract("A store in another Keyv adapter", adapterPlace);
 
 /** A small adapter, as somebody might write it: on a map, with things that go wrong. */
 class Adapter extends EventEmitter {
-  readonly opts = { dialect: "test", url: "" };
+  readonly opts: unknown = { dialect: "test", url: "" };
   namespace?: string;
   readonly map = new Map<string, unknown>();
   readonly order: string[] = [];
@@ -102,6 +102,14 @@ describe("A store in another Keyv adapter", () => {
       code: "STORE_SETTING_INVALID",
       message: expect.stringContaining("iterator()"),
     });
+  });
+
+  it("asks nothing of the adapter's options", async () => {
+    for (const opts of [undefined, {}, { dialect: "test" }, { url: new URL("db://host") }]) {
+      const store = await openKeyvStore(backing(Object.assign(new Adapter(), { opts })));
+      await put(store, "a", "1");
+      expect(await contents(store)).toEqual({ a: "1" });
+    }
   });
 
   it("writes what nobody knows of first, then the guard, and removes then", async () => {
