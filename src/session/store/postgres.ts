@@ -10,7 +10,7 @@ import { keyvText, storedText } from "./keyv-text.ts";
 import { commitSql, commitValues } from "./postgres-statement.ts";
 import { probe } from "./probe.ts";
 import { type ServerAddress, serverAddress } from "./server-address.ts";
-import { serverError } from "./server-error.ts";
+import { noTable, serverError } from "./server-error.ts";
 import type { Commit, Committed, Store, Stored } from "./store.ts";
 import { weakPostgresSettings } from "./weak-settings.ts";
 
@@ -31,6 +31,7 @@ const collationSql = `SELECT collname FROM pg_attribute JOIN pg_collation ON pg_
 const settingsSql = `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
   current_setting('full_page_writes') AS full_page_writes,
   (SELECT relpersistence FROM pg_class WHERE oid = 'public.keyv'::regclass) AS persistence`;
+const isThereSql = "SELECT to_regclass('public.keyv') IS NOT NULL AS there";
 const getSql = "SELECT key, value FROM public.keyv WHERE key = ANY($1)";
 const keysSql = `SELECT key FROM public.keyv
   WHERE key COLLATE "C" >= $1 AND key COLLATE "C" > $2 AND key COLLATE "C" < $3 ORDER BY key COLLATE "C" LIMIT $4`;
@@ -96,7 +97,7 @@ class PostgresDatabase implements Database {
 
   async open(): Promise<Store> {
     try {
-      if (!this.#readOnly) await this.#makeTable();
+      await (this.#readOnly ? this.#checkTable() : this.#makeTable());
       const [settings] = await this.#ask(settingsSql);
       for (const warning of weakPostgresSettings(settings)) this.#log.warn({ store: this.description }, warning);
       const store = new BatchedStore(this);
@@ -195,6 +196,11 @@ class PostgresDatabase implements Database {
       const [row] = await this.#ask(sql).catch(() => this.#ask(sql));
       if (row && row["collname"] !== "C") await this.#ask(orderSql).catch(() => this.#ask(orderSql));
     }
+  }
+
+  async #checkTable(): Promise<void> {
+    const [row] = await this.#ask(isThereSql);
+    if (!row?.["there"]) throw noTable(this.description);
   }
 
   /**

@@ -64,6 +64,14 @@ export function serverError(error: unknown, description: string): ThreadkeeperEr
   return new ThreadkeeperError(ours, `${description} ${why} (${message})`);
 }
 
+/** For who only looks at a database, and makes no table: unlike for a bot that runs, it may be another that is meant. */
+export function noTable(description: string): ThreadkeeperError {
+  return new ThreadkeeperError(
+    "STORE_UNAVAILABLE",
+    `${description} has no table of sessions: either nothing was ever kept there (see whether SESSION_STORE names the right database), or the table was dropped (then restore a backup)`,
+  );
+}
+
 function meaningOf(code: string, message: string): Meaning | undefined {
   const known = codes[code] ?? words[/^[A-Z]+/.exec(message)?.[0] ?? ""] ?? classOf(code);
   if (known) return known;

@@ -77,6 +77,25 @@ describe.skipIf(postgresServer.missing)(`PostgreSQL ${postgresServer.missing ?? 
       expect(await stores[0]?.keys("")).toHaveLength(5);
     });
 
+    it("that is only looked at makes no table, and says that there is none", async () => {
+      const url = await ownDatabase();
+      for (let times = 0; times < 2; times++) {
+        await expect(openPostgresStore(url, { readOnly: true })).rejects.toMatchObject({
+          code: "STORE_UNAVAILABLE",
+          message: expect.stringMatching(/has no table.*nothing was ever kept there.*SESSION_STORE.*restore a backup/),
+        });
+      }
+      await (await open(url)).close();
+      const reader = await openPostgresStore(url, { readOnly: true });
+      toClose.unshift(() => reader.close());
+      expect(await contents(reader)).toEqual({});
+      const there = new Pool({ connectionString: url });
+      await there.query("DROP TABLE public.keyv").finally(() => there.end());
+      await expect(contents(reader)).rejects.toMatchObject({
+        message: expect.stringContaining("no longer has its table"),
+      });
+    });
+
     it("warns of settings that lose what was confirmed", async () => {
       await open();
       expect(warnings()).toEqual([]);
