@@ -23,6 +23,7 @@ export async function playground(config: Config): Promise<number> {
 
 async function play(config: Config, stopped: Promise<unknown>): Promise<number> {
   const sandbox = await openSandbox();
+  let store: string;
   try {
     const starting = startBot({
       config,
@@ -32,6 +33,7 @@ async function play(config: Config, stopped: Promise<unknown>): Promise<number> 
     });
     const bot = await unlessStopped(starting, stopped);
     if (!bot) return 0;
+    ({ store } = bot);
     console.log(greeting(config, sandbox));
     // The commands are being registered: a person is slower than that, a pipe is not.
     if (!process.stdin.isTTY) await bot.idle();
@@ -44,12 +46,22 @@ async function play(config: Config, stopped: Promise<unknown>): Promise<number> 
   } finally {
     await sandbox.close();
   }
-  console.log(isKept(config) ? `Bye. All is kept in ${folder}: the next start goes on from here.` : "Bye.");
+  console.log(farewell(config, store));
   return 0;
 }
 
 function isKept({ sessionStore }: Config): boolean {
   return sessionStore !== "memory:";
+}
+
+/** @param store where the sessions are; holds no password */
+function farewell(config: Config, store: string): string {
+  if (!isKept(config)) return "Bye.";
+  const where =
+    config.sessionStore === undefined
+      ? `All is kept in ${folder}`
+      : `What was said is kept in ${folder}, and the sessions in ${store}`;
+  return `Bye. ${where}: the next start goes on from here.`;
 }
 
 /** @throws ThreadkeeperError `STORE_CORRUPT` if what was kept can't be read; it stays as it is */

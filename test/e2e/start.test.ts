@@ -28,6 +28,23 @@ describe("threadkeeper start, without a token", () => {
     expect(third.output.slice(third.output.indexOf("Forgotten"))).not.toContain("Quintus");
   });
 
+  it("says in the end where all is kept, also where that is two places", async () => {
+    const farewells: [string, RegExp][] = [
+      ["", /^Bye\. All is kept in data\/sandbox: the next start goes on from here\.$/],
+      [
+        "sqlite:other.sqlite",
+        /^Bye\. What was said is kept in data\/sandbox, and the sessions in SQLite file .*other.sqlite: /,
+      ],
+      ["memory:", /^Bye\.$/],
+    ];
+    for (const [setting, farewell] of farewells) {
+      const program = place.run(["start"], { SESSION_STORE: setting });
+      program.says(":quit");
+      expect(await program.ends()).toBe(0);
+      expect(program.output.trimEnd().split("\n").at(-1)).toMatch(farewell);
+    }
+  });
+
   it("keeps what it keeps for this user only", async () => {
     const program = place.run(["start"]);
     program.says("@Threadkeeper hello");
