@@ -57,9 +57,7 @@ export async function exportSessions(words: readonly string[]): Promise<number> 
     // A part of an export could be taken for one; one that was there before is not ours.
     if (begun && values.to !== undefined) await rm(values.to, { force: true });
     if ((error as NodeJS.ErrnoException).code === "EPIPE") return 0;
-    if ((error as NodeJS.ErrnoException).syscall !== undefined) {
-      throw new ThreadkeeperError("INPUT_INVALID", `the file cannot be written: ${(error as Error).message}`);
-    }
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) throw unwritable(values.to, error);
     throw error;
   } finally {
     await store.close();
@@ -70,6 +68,17 @@ async function linesOf(store: Store, sessionId: string, markdown: boolean): Prom
   const whole = await readWholeSession(store, sessionId);
   if (!whole) throw sessionNotFound(sessionId);
   return markdown ? sessionMarkdown(whole) : formatLines(whole);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EEXIST: "is there already, and is left as it is: choose another name",
+  ENOENT: "cannot be made: its folder is not there",
+};
+
+function unwritable(file = "standard output", cause: unknown): ThreadkeeperError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const why = reasons[String(code)] ?? `cannot be written: ${message}`;
+  return new ThreadkeeperError("INPUT_INVALID", `${file} ${why}`, { cause });
 }
 
 /** Resolves when as much is out as is to be held back for nobody. */

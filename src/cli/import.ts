@@ -47,6 +47,11 @@ async function lookThrough(file: string): Promise<void> {
   }
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder, and no file that export wrote",
+};
+
 /** Only a line feed ends a line: some characters that other readers take for one stand in JSON as they are. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = "";
@@ -56,8 +61,9 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       rest = lines.pop() ?? "";
       yield* lines;
     }
-  } catch (error) {
-    throw new ThreadkeeperError("INPUT_INVALID", `it cannot be read: ${(error as Error).message}`);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new ThreadkeeperError("INPUT_INVALID", reasons[String(code)] ?? `it cannot be read: ${message}`, { cause });
   }
   if (rest !== "") yield rest;
 }

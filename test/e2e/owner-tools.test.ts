@@ -34,7 +34,14 @@ describe("Tools for the owner", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await readFile(file, "utf8")).split("\n")).toHaveLength(5);
     // A file that is there is somebody's.
-    expect(await run(["export", "--to", "all.jsonl"])).toEqual({ code: 1, output: expect.stringContaining("EEXIST") });
+    expect(await run(["export", "--to", "all.jsonl"])).toEqual({
+      code: 1,
+      output: "threadkeeper: all.jsonl is there already, and is left as it is: choose another name\n",
+    });
+    expect(await run(["export", "--to", "none/all.jsonl"])).toEqual({
+      code: 1,
+      output: "threadkeeper: none/all.jsonl cannot be made: its folder is not there\n",
+    });
     expect(await run(["export", "b", "--markdown"])).toEqual({
       code: 0,
       output: expect.stringMatching(/^# Session b\n\n\*\*Somebody\*\*.*\n\n> Hello\n> there\n/),
@@ -75,7 +82,11 @@ describe("Tools for the owner", () => {
     await expect(stat(path.join(place.folder, "new.sqlite"))).rejects.toMatchObject({ code: "ENOENT" });
     expect(await run(["import", "none.jsonl"], env)).toEqual({
       code: 1,
-      output: expect.stringContaining("cannot be read"),
+      output: "threadkeeper: none.jsonl: there is no such file; nothing was imported\n",
+    });
+    expect(await run(["import", "."], env)).toEqual({
+      code: 1,
+      output: expect.stringContaining(".: it is a folder"),
     });
     await writeFile(path.join(place.folder, "good.jsonl"), `${good}\n`);
     expect(await run(["import", "good.jsonl"], { SESSION_STORE: "memory:" })).toEqual({
@@ -99,7 +110,7 @@ describe("Tools for the owner", () => {
     // No file of this process may grow beyond 128 KB.
     const limited = place.run(["export", "--to", "all.jsonl"], {}, ["bash", "-c", 'ulimit -f 128; exec "$0" "$@"']);
     expect(await limited.ends()).toBe(1);
-    expect(limited.output).toContain("the file cannot be written: EFBIG");
+    expect(limited.output).toContain("all.jsonl cannot be written: EFBIG");
     await expect(stat(path.join(place.folder, "all.jsonl"))).rejects.toMatchObject({ code: "ENOENT" });
     expect((await run(["export", "--to", "all.jsonl"])).code).toBe(0);
   });
