@@ -38,6 +38,9 @@ const tools: Readonly<Record<string, (words: readonly string[]) => Promise<numbe
   },
 };
 
+/** Those of them that have options. */
+const optionsOf: Readonly<Record<string, readonly string[]>> = { export: ["--markdown", "--to"] };
+
 const commands: Readonly<Record<string, () => Promise<number>>> = {
   start: async () => {
     checkSqliteBinding();
@@ -85,29 +88,40 @@ async function run(words: readonly string[]): Promise<number> {
     word === "help" ? more.every(isCommand) : isCommand(word) && more.some((other) => aliases[other] === "help");
   if (asksForHelp) return help();
   const command = commandFor(word, more);
-  if (!command) return misused(`there is no "${words.join(" ")}"${hint(word)}`);
+  if (!command) return misused(mistake(word, more));
   try {
     return await command();
   } catch (error) {
-    if (isMisuse(error)) {
-      // What Node adds is how to name a file with a dash.
-      const why = error.message.replace(/\. To specify .*$/s, "");
-      return misused(`${word}: ${why}${meant(/'(--\S+)'/.exec(why)?.[1] ?? "", ["--markdown", "--to"])}`);
-    }
+    if (isMisuse(error)) return misused(optionMistake(word, error));
     if (!(error instanceof ThreadkeeperError)) throw error;
     console.error(`threadkeeper: ${error.message}`);
     return 1;
   }
 }
 
+/** The whole help would push out of sight what was wrong. */
 function misused(why: string): number {
-  console.error(`threadkeeper: ${why}\n\n${usage}`);
+  console.error(`threadkeeper: ${why}\n"threadkeeper --help" tells what there is.`);
   return 2;
 }
 
-/** What was probably meant. Only the first word is a command; it may be right, and have more behind it than it takes. */
-function hint(word: string): string {
-  return isCommand(word) && word !== "help" ? `; ${word} stands alone` : meant(word, names);
+/** What is wrong: the command, or what stands behind one that stands alone. `help` has commands behind it. */
+function mistake(word: string, more: readonly string[]): string {
+  const unknown = (word === "help" && more.find((other) => !isCommand(other))) || word;
+  if (isCommand(unknown)) return takesNo(word, more.find((other) => other.startsWith("-")) ?? more.join(" "));
+  return `there is no "${unknown}"${meant(unknown, [...names, "--help", "--version"])}`;
+}
+
+function optionMistake(word: string, { message }: Error): string {
+  // What Node adds is how to name a file with a dash.
+  const why = message.replace(/\.\s.*$/s, "");
+  const wrong = /'(-\S+)'/.exec(why)?.[1] ?? "";
+  const options = optionsOf[word];
+  return options ? `${word}: ${why}${meant(wrong, options)}` : takesNo(word, wrong);
+}
+
+function takesNo(word: string, wrong: string): string {
+  return `${word} takes no ${wrong.startsWith("-") ? "options" : "words behind it"}: leave out "${wrong}"`;
 }
 
 function meant(wrong: string, known: readonly string[]): string {

@@ -95,7 +95,7 @@ describe("Tools for the owner", () => {
     });
     expect(await run(["import"], env)).toEqual({ code: 1, output: expect.stringContaining("one file") });
     expect(await run(["export", "--colour"], env)).toEqual({ code: 2, output: expect.stringContaining("--colour") });
-    expect(await run(["check", "all"], env)).toEqual({ code: 2, output: expect.stringContaining('no "check all"') });
+    expect(await run(["check", "all"], env)).toEqual({ code: 2, output: expect.stringContaining('leave out "all"') });
   });
 
   it("leave no part of an export behind when there is no room for it", { timeout: 60_000 }, async () => {
@@ -123,13 +123,19 @@ describe("Tools for the owner", () => {
     ]) {
       expect(await run(words)).toEqual({ code: 0, output: expect.stringContaining("threadkeeper export") });
     }
-    for (const [words, hint] of [
-      [["chekc"], 'no "chekc"; did you mean check?'],
-      [["rekey", "now"], 'no "rekey now"; rekey stands alone'],
-      [["export", "--markdwon"], "export: Unknown option '--markdwon'; did you mean --markdown?\n"],
-      [["import", "--force", "all.jsonl"], "import: Unknown option '--force'\n"],
+    for (const [words, why] of [
+      [["chekc"], 'there is no "chekc"; did you mean check?'],
+      [["--hepl"], 'there is no "--hepl"; did you mean --help?'],
+      [["help", "chekc"], 'there is no "chekc"; did you mean check?'],
+      [["check", "--bogus"], 'check takes no options: leave out "--bogus"'],
+      [["rekey", "right", "now"], 'rekey takes no words behind it: leave out "right now"'],
+      [["export", "--markdwon"], "export: Unknown option '--markdwon'; did you mean --markdown?"],
+      [["export", "--to", "--markdown"], "export: Option '--to' argument is ambiguous"],
+      [["import", "--to", "all.jsonl"], 'import takes no options: leave out "--to"'],
+      [["backup", "--force"], 'backup takes no options: leave out "--force"'],
     ] as const) {
-      expect(await run([...words])).toEqual({ code: 2, output: expect.stringContaining(hint) });
+      const output = `threadkeeper: ${why}\n"threadkeeper --help" tells what there is.\n`;
+      expect(await run([...words])).toEqual({ code: 2, output });
     }
   });
 });
