@@ -71,21 +71,21 @@ async function help(): Promise<number> {
   return 0;
 }
 
-const aliases: Readonly<Record<string, string>> = {
-  "--help": "help",
-  "-h": "help",
-  "--version": "version",
-  "-v": "version",
-};
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["--help", "help"],
+  ["-h", "help"],
+  ["--version", "version"],
+  ["-v", "version"],
+]);
 
 const names = [...Object.keys(commands), ...Object.keys(tools)];
 
 /** Runs one command; gives the exit code. An error of ours is a sentence, not a stack. */
 async function run(words: readonly string[]): Promise<number> {
   const [first = "start", ...more] = words;
-  const word = aliases[first] ?? first;
+  const word = aliases.get(first) ?? first;
   const asksForHelp =
-    word === "help" ? more.every(isCommand) : isCommand(word) && more.some((other) => aliases[other] === "help");
+    word === "help" ? more.every(isCommand) : isCommand(word) && more.some((other) => aliases.get(other) === "help");
   if (asksForHelp) return help();
   const command = commandFor(word, more);
   if (!command) return misused(mistake(word, more));

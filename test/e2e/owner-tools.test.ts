@@ -127,6 +127,8 @@ describe("Tools for the owner", () => {
       [["chekc"], 'there is no "chekc"; did you mean check?'],
       [["--hepl"], 'there is no "--hepl"; did you mean --help?'],
       [["help", "chekc"], 'there is no "chekc"; did you mean check?'],
+      // What every object has is no command.
+      [["constructor"], 'there is no "constructor"'],
       [["check", "--bogus"], 'check takes no options: leave out "--bogus"'],
       [["rekey", "right", "now"], 'rekey takes no words behind it: leave out "right now"'],
       [["export", "--markdwon"], "export: Unknown option '--markdwon'; did you mean --markdown?"],
