@@ -19,9 +19,15 @@ export interface CachedWindow {
   readonly maxBytes: number;
 }
 
+/** As it was kept, and what came behind it since. */
+export interface GrownWindow extends CachedWindow {
+  /** How many events it had when it was kept. */
+  readonly kept: number;
+}
+
 interface Entry {
   readonly control: CachedControl | undefined;
-  readonly window: CachedWindow | undefined;
+  readonly window: GrownWindow | undefined;
   /** Of the window: counted once for each of its events. */
   readonly windowBytes: number;
 }
@@ -48,7 +54,7 @@ export class SessionCache {
     return this.#use(sessionId)?.control;
   }
 
-  window(sessionId: string, revision: string): CachedWindow | undefined {
+  window(sessionId: string, revision: string): GrownWindow | undefined {
     const window = this.#use(sessionId)?.window;
     return window?.revision === revision ? window : undefined;
   }
@@ -58,9 +64,10 @@ export class SessionCache {
     this.#keep(sessionId, { control, window, windowBytes });
   }
 
-  keepWindow(sessionId: string, window: CachedWindow): void {
+  keepWindow(sessionId: string, { revision, from, events, maxBytes }: CachedWindow): void {
     const { control } = this.#entries.get(sessionId) ?? nothing;
-    this.#keep(sessionId, { control, window, windowBytes: bytesOf(window.events) });
+    const window = { revision, from, events, maxBytes, kept: events.length };
+    this.#keep(sessionId, { control, window, windowBytes: bytesOf(events) });
   }
 
   /** Behind the window that is kept, at a cost that does not grow with it. */

@@ -46,8 +46,8 @@ export class SessionWindows {
     const window = known.events.slice(start);
     if (window.some(({ large }) => large.length > 0)) return undefined;
     const { first, maxBytes } = bounds;
-    // What no longer fits goes when it is more than what does: to look at it every time would cost as much as to read it.
-    if (maxBytes > known.maxBytes || (maxBytes === known.maxBytes && start > window.length)) {
+    // What no longer fits goes when it has doubled: to look for it every time would cost as much as to read it.
+    if (maxBytes > known.maxBytes || known.events.length > 2 * known.kept) {
       this.#keep(sessionId, { ...known, maxBytes }, known.from + start, first);
     }
     return window.map(({ event }) => event);

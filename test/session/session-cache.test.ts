@@ -21,7 +21,7 @@ describe("What is remembered of sessions", () => {
     expect(cache.control("a")).toBeDefined();
     cache.keepControl("c", control(30));
     expect(["a", "b", "c"].map((id) => cache.control(id)?.bytes)).toEqual([10, undefined, 30]);
-    expect(cache.window("a", "r")).toEqual(window(20, 10));
+    expect(cache.window("a", "r")).toEqual({ ...window(20, 10), kept: 2 });
     cache.keepWindow("c", window(69));
     expect(["a", "b", "c"].map((id) => cache.control(id)?.bytes)).toEqual([undefined, undefined, 30]);
   });

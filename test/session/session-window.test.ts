@@ -217,6 +217,17 @@ describe("a window that is remembered", () => {
     }
   });
 
+  it("holds no more than that where less is asked for than was once", async () => {
+    const growing = new Growing(12_000);
+    await growing.grow([300, 300], true);
+    await growing.load(5_000);
+    for (let turn = 0; turn < 200; turn++) {
+      await growing.grow([300, 300], true);
+      await growing.load(1_000);
+      expect(growing.reads).toEqual([]);
+    }
+  });
+
   it("reads of another process's events those that are new", async () => {
     const growing = new Growing(1_000_000);
     await growing.grow([1, 1], true);
