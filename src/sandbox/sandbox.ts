@@ -1,6 +1,6 @@
 // Over 250 lines: it is one thing, the sandbox's table of contents, and each entry is a line or two.
 import { ChannelType } from "discord-api-types/v10";
-import { BotAccess, type PrivilegedIntent } from "./bot-access.ts";
+import { BotAccess, newBotToken, type PrivilegedIntent } from "./bot-access.ts";
 import { type Counters, TrafficCounters } from "./counters.ts";
 import { Faults } from "./faults.ts";
 import { Gateway } from "./gateway/gateway.ts";
@@ -93,7 +93,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { guildName = "Sandbox", botName = "Threadkeeper", ownerName = "Ada", applicationId } = options;
   // A state that was handed in stays its owner's.
   const state = structuredClone(given ?? newState({ guildName, botName, ownerName, applicationId }));
-  const token = (options.keepToken && state.botToken) || newSecret();
+  const token = (options.keepToken && state.botToken) || newBotToken(state.botId);
   if (options.keepToken) state.botToken = token;
   else delete state.botToken;
   const sandbox = new Sandbox(new World(state, options.nonceMs), token, options);
