@@ -13,6 +13,16 @@ async function caughtUp({ logged }: House, times: number): Promise<Record<string
   return lines().at(-1) ?? {};
 }
 
+/** A thread in which "one" was answered, and whose bot is away. */
+async function leftThread(model: ReturnType<typeof echo>) {
+  const house = await openHouse({ model });
+  const { sandbox } = house;
+  const first = await house.start();
+  const thread = await opensThread(sandbox, sandbox.owner, "one");
+  await first.stop();
+  return { house, sandbox, thread };
+}
+
 describe("after a downtime", () => {
   it("what was said in known threads and by fresh mentions is answered once, in order; what was answered is not again", async () => {
     const model = echo();
@@ -97,11 +107,7 @@ describe("after a downtime", () => {
 
   it("what is too old is not answered, and with 0 hours nothing is", async () => {
     const model = echo();
-    const house = await openHouse({ model });
-    const { sandbox } = house;
-    const first = await house.start();
-    const thread = await opensThread(sandbox, sandbox.owner, "one");
-    await first.stop();
+    const { house, sandbox, thread } = await leftThread(model);
     sandbox.owner.says(thread, "are you there?");
     sandbox.owner.mentions(sandbox.bot, "are you there?");
     const catchUp = { messages: 200, since: new Date(0) };
@@ -258,11 +264,7 @@ describe("after a downtime", () => {
 describe("a message that comes while it is being caught up", () => {
   it("waits behind what was said before it, in its thread, and nowhere else", async () => {
     const model = echo();
-    const house = await openHouse({ model });
-    const { sandbox } = house;
-    const first = await house.start();
-    const thread = await opensThread(sandbox, sandbox.owner, "one");
-    await first.stop();
+    const { house, sandbox, thread } = await leftThread(model);
     sandbox.owner.says(thread, "before");
     sandbox.faults.slow({ route: "GET /channels/:id/messages", ms: 1_500, times: 2 });
     await house.start({ awaitsCatchUp: false });
@@ -279,11 +281,7 @@ describe("a message that comes while it is being caught up", () => {
 
   it("and is deleted meanwhile is not answered", async () => {
     const model = echo();
-    const house = await openHouse({ model });
-    const { sandbox } = house;
-    const first = await house.start();
-    const thread = await opensThread(sandbox, sandbox.owner, "one");
-    await first.stop();
+    const { house, sandbox, thread } = await leftThread(model);
     const missed = sandbox.owner.says(thread, "never mind");
     sandbox.owner.says(thread, "but this");
     sandbox.faults.slow({ route: "GET /channels/:id/messages", ms: 1_000, times: 2 });
@@ -318,11 +316,7 @@ describe("a connection that could not be resumed", () => {
 
   it("in the midst of catching up misses nothing either, and keeps the order", async () => {
     const model = echo();
-    const house = await openHouse({ model });
-    const { sandbox } = house;
-    const first = await house.start();
-    const thread = await opensThread(sandbox, sandbox.owner, "one");
-    await first.stop();
+    const { house, sandbox, thread } = await leftThread(model);
     sandbox.owner.says(thread, "two");
     sandbox.faults.slow({ route: "GET /channels/:id/messages", ms: 1_500, times: 3 });
     await house.start({ awaitsCatchUp: false });
@@ -339,11 +333,7 @@ describe("a connection that could not be resumed", () => {
 
   it("and a message that is on its page and comes live again is answered once", async () => {
     const model = echo();
-    const house = await openHouse({ model });
-    const { sandbox } = house;
-    const first = await house.start();
-    const thread = await opensThread(sandbox, sandbox.owner, "one");
-    await first.stop();
+    const { house, sandbox, thread } = await leftThread(model);
     const missed = sandbox.owner.says(thread, "only once");
     const mention = sandbox.owner.mentions(sandbox.bot, "and this once");
     const second = await house.start({ awaitsCatchUp: false });

@@ -30,7 +30,8 @@ function withoutColon(value: string): string {
 }
 
 /**
- * A stored cell, which is its own version, and is taken apart only if its value is asked for. Other programs may have put anything there, NULL and blobs too: as a version each is as good as a text.
+ * A stored cell, which is its own version, and is taken apart only if its value is asked for. Other programs may have
+ * put anything there, NULL and blobs too: as a version each is as good as a text.
  */
 export function storedText(cell: unknown): Stored {
   const version = cell as string;
