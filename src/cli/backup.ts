@@ -2,7 +2,8 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { ThreadkeeperError } from "../errors.ts";
 import { backupSqlite } from "../session/store/backup-sqlite.ts";
-import { openLockedStore, sqlitePath } from "../session/store/open-store.ts";
+import { sqlitePath } from "../session/store/open-store.ts";
+import { openSqliteStore } from "../session/store/sqlite.ts";
 import { countSessions } from "../session/store-walk.ts";
 import { counted } from "./counted.ts";
 import { readSettings } from "./settings.ts";
@@ -26,7 +27,7 @@ export async function backup(words: readonly string[]): Promise<number> {
 
 /** Read from the copy, not from what was copied. */
 async function sessionsIn(copy: string): Promise<number> {
-  const store = await openLockedStore(`sqlite:${copy}`, { readOnly: true });
+  const store = await openSqliteStore(copy, { readOnly: true });
   try {
     return await countSessions(store);
   } finally {

@@ -85,7 +85,9 @@ async function run(words: readonly string[]): Promise<number> {
   const [first = "start", ...more] = words;
   const word = aliases.get(first) ?? first;
   const asksForHelp =
-    word === "help" ? more.every(isCommand) : isCommand(word) && more.some((other) => aliases.get(other) === "help");
+    word === "help"
+      ? more.every((other) => isCommand(aliases.get(other) ?? other))
+      : isCommand(word) && more.some((other) => aliases.get(other) === "help");
   if (asksForHelp) return help();
   const command = commandFor(word, more);
   if (!command) return misused(mistake(word, more));

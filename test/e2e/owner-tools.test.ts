@@ -28,6 +28,8 @@ describe("Tools for the owner", () => {
     const copy = `data/sandbox/backup-${new Date().toISOString().slice(0, 10)}.sqlite`;
     expect(await run(["backup"])).toEqual({ code: 0, output: expect.stringContaining(`2 sessions copied to ${copy}`) });
     expect(await run(["backup", copy])).toEqual({ code: 1, output: expect.stringContaining("is there already") });
+    // The name of a file, and no setting.
+    expect((await run(["backup", "night:1.sqlite"])).output).toContain("2 sessions copied to night:1.sqlite");
     expect((await run(["check"], { SESSION_STORE: `sqlite:${copy}` })).output).toContain("2 sessions, all is well");
     expect((await run(["export", "--to", "all.jsonl"])).code).toBe(0);
     const file = path.join(place.folder, "all.jsonl");
@@ -119,6 +121,7 @@ describe("Tools for the owner", () => {
     for (const words of [
       ["import", "--help"],
       ["check", "-h"],
+      ["help", "--help"],
       ["help", "rekey"],
     ]) {
       expect(await run(words)).toEqual({ code: 0, output: expect.stringContaining("threadkeeper export") });
